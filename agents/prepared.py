@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -30,6 +31,12 @@ PREPARED = ("expert", "net")
 PREPARED_FILE = "prepared "
 """Prefix of the names of prepared files beside those of other files, before the file's name."""
 
+ADDED_LATER = (
+    "no_trump", "no_trump_from", "auction", "exchange_seen", "made_scores", "made_bonus",
+    "defenders_score", "floor",
+)  # fmt: skip
+"""Options that did not exist when the first files were prepared."""
+
 Watch = Callable[[str, str | None], None]  # see `watch_files`
 _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
@@ -43,9 +50,14 @@ _last: dict[Path, _HashAndWeights] = {}
 def rules_hash(rules: Rules) -> str:
     """Return a hash of the rules, sixteen hexadecimal digits; the name of the game has no effect.
 
-    The names of lone bids have an effect, as in `made_for`.
+    The names of lone bids have an effect, as in `made_for`. The default of an option in
+    `ADDED_LATER` has none, so that files from before that option remain valid.
     """
-    return hashlib.sha256(json.dumps(rules.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+    options = rules.to_dict()
+    for each in fields(rules):
+        if each.name in ADDED_LATER and options[each.name] == each.default:
+            del options[each.name]
+    return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def prepared_folder() -> Path:

@@ -91,12 +91,12 @@ def cautious_choice(mask: Array, t: Tables, draws: Array) -> int:
     """
     if mask[0] and draws[1] < PASSES:
         return 0
-    per_bid = t.strains_per_bid
     for level in range(t.n_levels):
         if mask[0] and t.alone[level]:
             return 0
-        first = 1 + level * per_bid
-        bid = pick(mask, first, first + per_bid, draws[0])
+        first = t.first_of_bid[level]
+        after = t.first_of_bid[level + 1] if level + 1 < t.n_levels else t.trump_offset
+        bid = pick(mask, first, after, draws[0])
         if bid >= 0:
             return bid
     return 0 if mask[0] else pick(mask, 0, len(mask), draws[0])

@@ -209,7 +209,7 @@ def conditions(unseen: int, strain: int, hands: Array, t: Any) -> Iterator[tuple
             word = suit_word(suit, 1)
             yield f"partner has no {word}", void[:, PARTNER]
             yield f"an opponent has no {word}", void[:, NEXT] | void[:, LAST]
-    if strain != NO_TRUMP:
+    if strain < NO_TRUMP:
         length = lengths(hands, int(t["suit_bits"][strain, strain]))
         trump, trumps = suit_word(strain, 1), suit_word(strain)
         for n in range(1, 4):

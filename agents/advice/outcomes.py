@@ -22,7 +22,7 @@ from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, PLAY
 from bideuchre_env.core.step import read_mask
-from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import line_of, lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
@@ -121,7 +121,7 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
             mark_lone(t, level, calls, marks)
         elif legal_calls >> (1 + level) & 1:
             partnered |= 1 << level
-    for strain in range(N_STRAINS):
+    for strain in range(t.n_strains):
         may_call = strain == best or t.strains_per_bid > 1
         if partnered and may_call and calls.means[strain] > calls.means[best] - NEAR:
             mark_partnered(t, partnered, strain, strain == best, calls, marks)
@@ -135,7 +135,7 @@ def mark_lone(t: Tables, level: int, calls: Calls, marks: Array) -> None:
     """
     chances = calls.lone[t.exchange[level]]
     best = 0
-    for strain in range(N_STRAINS):
+    for strain in range(t.n_strains):
         if chances[strain] > chances[best]:
             best = strain
         if chances[strain] > NOT_HOPELESS:

@@ -19,6 +19,7 @@ from bideuchre_env.core.hands import put
 from bideuchre_env.core.legality import illegal, revoked
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
+from bideuchre_env.core.phases.auction import LEVEL_BITS, LEVEL_MASK
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import NO_WINNER, result_at_target
 from bideuchre_env.core.replay import deal_replay
@@ -29,6 +30,7 @@ from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
 from bideuchre_env.records.words import TO_DO
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.bids import MAX_ROUND_BIDS
 from bideuchre_env.rules.cards import (
     CARD_NAMES,
     MAX_TRICKS,
@@ -142,7 +144,7 @@ def known_position(
         raise DealError(f"deal {brief(deal)}: expected a whole number from 1 to {most_deals}")
     with _naming("calls"):
         called = [call_of(name, rules) for name in calls]
-        if len(called) > N_SEATS:
+        if len(called) > N_SEATS and rules.auction == "once":
             raise DealError(f"{len(called)} calls: expected at most four, one for each seat")
     with _naming("strain"):
         number = None if strain is None else strain_of(strain, rules)
@@ -152,7 +154,7 @@ def known_position(
             cards.append([spelled_card(card) for card in names])
             check_deck(cards[-1], rules)
     knowledge = _Knowledge(rules, tables, seat, (ours, theirs), deal, called, number, *cards)
-    if dealer is None and len(called) == N_SEATS:
+    if dealer is None and (len(called) == N_SEATS or rules.auction != "once"):
         return knowledge.row(knowledge.with_only_dealer())
     before = (seat - len(called) - 1) % N_SEATS
     return knowledge.row(
@@ -295,6 +297,8 @@ class _Knowledge(NamedTuple):
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
+        if exchanged and self.rules.exchange_seen == "open":
+            raise DealError("exchange_seen='open': positions after an exchange are not supported")
         for name, cards, knows in (("given", self.given, (0,)), ("passed", self.passed, (0, 2))):
             if cards and role not in knows:
                 why = (
@@ -353,6 +357,12 @@ def rotate_seats(rows: Array, by: int) -> Array:
         row[name] = np.where(seats >= 0, (seats + by) % N_SEATS, seats)
     for name in _BY_SIDE:
         row[name] = np.roll(row[name], by)
+    bidders = int(row["bidders"])
+    row["bidders"] = 0
+    for level in range(MAX_ROUND_BIDS):
+        seat = (bidders >> LEVEL_BITS * level & LEVEL_MASK) - 1
+        if seat >= 0:
+            row["bidders"] |= (1 + (seat + by) % N_SEATS) << LEVEL_BITS * level
     return other
 
 

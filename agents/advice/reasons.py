@@ -35,6 +35,7 @@ from bideuchre_env.agents.advice.words import (
     pass_words,
 )
 from bideuchre_env.agents.protocols import Goal
+from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.core.records import View
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
@@ -171,7 +172,9 @@ def next_bid(situation: Situation, bid: Option) -> Option | None:
 
     None otherwise, and if it was not tried or rarely becomes the contract.
     """
-    after = bid.action + actions.of(situation.rules).strains_per_bid
+    t = compile_tables(situation.rules)[0]
+    level, strain = int(t["call_levels"][bid.action]) + 1, int(t["call_strains"][bid.action])
+    after = call_action(t, level, max(strain, 0)) if level < t["n_levels"] else -1
     higher = next((option for option in situation.options if option.action == after), None)
     if higher is None or chance(higher) >= chance(bid):
         return None

@@ -28,7 +28,7 @@ def number_word(number: int) -> str:
 
 def ranking(strain: int, t: Any) -> list[int]:
     """Return the kinds of a trump suit, the highest first; empty at no trump."""
-    if strain == NO_TRUMP:
+    if strain >= NO_TRUMP:
         return []
     return [int(kind) for kind in t["ranked"][strain, strain] if kind >= 0]
 
@@ -59,7 +59,7 @@ def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
     Side aces and voids follow, separated by commas. At no trump it only counts aces and kings.
     """
     aces = [kind for kind in kinds if rank_of(kind) == "ace"]
-    if strain == NO_TRUMP:
+    if strain >= NO_TRUMP:
         kings = [kind for kind in kinds if rank_of(kind) == "king"]
         return f"{count_noun(len(aces), 'ace')} and {count_noun(len(kings), 'king')} at no trump"
     order = ranking(strain, t)
@@ -190,7 +190,7 @@ def lead_words(kind: int, kinds: Sequence[int], view: View, t: Any) -> str:
         risk = ", and wins"
         if trumps:
             risk = ", and wins unless it is ruffed"
-        elif strain != NO_TRUMP:
+        elif strain < NO_TRUMP:
             risk = ", and wins: no trump is out"
         return f"{card} is the highest {suit_word(suit, 1)} left{risk}"
     text = f"{card} leads {suit_word(suit)} with higher ones still out"

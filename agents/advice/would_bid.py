@@ -12,6 +12,7 @@ from bideuchre_env.core.one_row import look_row
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -33,14 +34,21 @@ def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
             continue  # the first to call may not pass
         call = _choice(expert, known_position(rules, cards, calls=calls))
         name = acts.names[call]
-        if call > 0 and acts.strains_per_bid == 1:
-            calls = [*calls, name, *["pass"] * (3 - before)]
+        named = int(compile_tables(rules)[0]["call_strains"][call]) >= 0
+        if call > 0 and not named:
+            calls = [*calls, name, *["pass"] * _passes(rules, before)]
             rows = known_position(rules, cards, calls=calls, dealer=3 - before)
             if rows["phase"][0] == Phase.NAMING:
                 strain = _choice(expert, rows) - acts.trump_offset
-                name = str(acts.contract(call - 1, strain))
+                name = str(acts.contract(acts.first_of_bid.index(call), strain))
         result[words] = name.removeprefix("bid ")
     return result
+
+
+def _passes(rules: Rules, before: int) -> int:
+    """Return the number of passes after a bid that follows this number of passes."""
+    forced = before == N_SEATS - 1 and rules.all_pass in ("dealer_forced", "dealer_lowest")
+    return N_SEATS - 1 - before if rules.auction == "once" or forced else N_SEATS - 1
 
 
 def _choice(expert: ExpertAgent, rows: Array) -> int:

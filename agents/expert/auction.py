@@ -33,9 +33,10 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.bidding import LONE_MADE, Scratch, standing_tricks
+from bideuchre_env.agents.rule.bidding import LONE_MADE, Scratch, may_name, standing_tricks
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
+from bideuchre_env.core.tables import ONCE
 from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS
 from bideuchre_env.runtime.jit import Array, kernel
@@ -111,11 +112,16 @@ def lone_contract(
 
     Our side declares if `us`, else theirs. `made` is the chance that the bid is made.
     """
-    value, lost = t.payoff[level, t.tricks], int(LOST_ALONE + 0.5)
+    tricks = t.tricks
+    value, loss = t.payoff[level, tricks], -t.payoff[level, 0]
+    if t.defenders_by_trick:
+        theirs, usual = int(LOST_ALONE + 0.5), LOST_ALONE
+    else:
+        theirs, usual = t.others[level, 0], float(t.others[level, 0])
     sign = 1.0 if us else -1.0
-    calls.points = sign * (made * value - (1.0 - made) * (value + LOST_ALONE))
+    calls.points = sign * (made * value - (1.0 - made) * (loss + usual))
     good = chance_to_win(view, t, wins, value if us else 0, 0 if us else value, us, True)
-    bad = chance_to_win(view, t, wins, -value if us else lost, lost if us else -value, us, False)
+    bad = chance_to_win(view, t, wins, -loss if us else theirs, theirs if us else -loss, us, False)
     calls.win = made * good + (1.0 - made) * bad
 
 
@@ -205,7 +211,8 @@ def call_worth(
     if level < 0 and view.calls_made == 3 and view.standing < 0:
         return float(calls.win)  # passed out
     more = points - float(calls.points) + network_points(learned.network[0], calls)
-    win, wins, last = float(calls.win), learned.wins, level >= 0 and view.calls_made == 3
+    win, wins = float(calls.win), learned.wins
+    last = level >= 0 and view.calls_made == 3 and t.auction == ONCE
     worth = win + float(calls.slope) * more
     if last:
         worth = final_worth(view, t, level, strain, worth, more, wins, calls)
@@ -266,20 +273,24 @@ def worth_trying(view: View, t: Tables, level: int, place: int, calls: Calls) ->
     """
     if level < 0:
         return place == 0
-    strain = calls.ranked[place]
+    strain, first = calls.ranked[place], 0
+    if not may_name(t, level, strain):
+        return False
+    while not may_name(t, level, calls.ranked[first]):
+        first += 1
     if t.alone[level]:
         exchange = t.exchange[level]
         best = calls.best_lone[exchange]
-        if t.strains_per_bid == 1 or strain == best:
+        if strain == best or t.call_strains[t.first_of_bid[level]] < 0:
             return strain == best
         chance = calls.lone[exchange, strain]
         return bool(chance > LIKELY and chance > calls.lone[exchange, best] - CLOSE_ALONE)
     if level > view.level + 1 and t.need[level] > calls.means[strain] + REACH:
         return False  # it is likely to fail, and a lower bid would cost less
-    if place == 0:
+    if place == first:
         return True
-    near = calls.means[strain] > calls.means[calls.ranked[0]] - CLOSE
-    return place < N_TRIED and near and t.strains_per_bid > 1
+    near = calls.means[strain] > calls.means[calls.ranked[first]] - CLOSE
+    return place < first + N_TRIED and near and t.strains_per_bid > 1
 
 
 @kernel
@@ -289,7 +300,7 @@ def weigh_calls(view: View, t: Tables, learned: ExpertTables, legal: int, calls:
     `legal` has bit 0 for a pass, bit 1 + level for a bid. Other calls get `NOT_WEIGHED`.
     """
     for level in range(-1, t.n_levels):
-        for place in range(N_STRAINS):
+        for place in range(t.n_strains):
             worth = NOT_WEIGHED
             if legal >> (1 + level) & 1 and worth_trying(view, t, level, place, calls):
                 worth = call_worth(view, t, learned, level, calls.ranked[place], calls)
@@ -304,14 +315,14 @@ def best_call(t: Tables, calls: Calls) -> int:
     """
     best, most = -1, NOT_WEIGHED
     for call in range(8 * (1 + t.n_levels)):
-        if call & 7 < N_STRAINS and calls.worth[call >> 3, call & 7] > most:
+        if call & 7 < t.n_strains and calls.worth[call >> 3, call & 7] > most:
             best, most = call, calls.worth[call >> 3, call & 7]
     return best
 
 
 @kernel
 def expert_strain(view: View, t: Tables, wins: Array, calls: Calls) -> int:
-    """Return the strain (0 to 4) of highest value for the bid that won the auction.
+    """Return the strain of highest value for the bid that won the auction.
 
     Call `weigh_hand` before.
     """
@@ -319,7 +330,9 @@ def expert_strain(view: View, t: Tables, wins: Array, calls: Calls) -> int:
     if t.alone[level]:
         return calls.best_lone[t.exchange[level]]
     best, most = 0, -1e9
-    for strain in range(N_STRAINS):
+    for strain in range(t.n_strains):
+        if not may_name(t, level, strain):
+            continue
         contract(view, t, level, True, calls.chances[strain], wins, calls)
         value = calls.win + 0.001 * calls.points
         if value > most:

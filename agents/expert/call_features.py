@@ -123,7 +123,7 @@ def describe_table(view: View, t: Tables, calls: Calls) -> None:
 @kernel
 def bowers(view: View, t: Tables, strain: int) -> float:
     """Return 0.5 for each bower in hand if the suit `strain` is trump; 0 at no trump."""
-    return 0.0 if strain == NO_TRUMP else 0.5 * bowers_held(view, t, strain)
+    return 0.0 if strain >= NO_TRUMP else 0.5 * bowers_held(view, t, strain)
 
 
 @kernel
@@ -144,13 +144,13 @@ def describe_strains(view: View, t: Tables, calls: Calls) -> None:
         inputs[AT.high + short] = at_least
     for exchange in range(3):
         inputs[AT.lone + exchange] = calls.lone[exchange, calls.best_lone[exchange]]
-    inputs[AT.best_no_trump] = 1.0 if best == NO_TRUMP else 0.0
-    inputs[AT.second_no_trump] = 1.0 if second == NO_TRUMP else 0.0
+    inputs[AT.best_no_trump] = 1.0 if best >= NO_TRUMP else 0.0
+    inputs[AT.second_no_trump] = 1.0 if second >= NO_TRUMP else 0.0
     inputs[AT.second_same_colour] = 1.0 if second == same_colour(best) else 0.0
     for suit in range(N_SUITS):
         inputs[AT.aces] += 0.25 * ranked_held(view, t, NO_TRUMP, suit, TOP)
         inputs[AT.jacks] += 0.25 * ranked_held(view, t, suit, suit, RIGHT)
-    if best != NO_TRUMP:
+    if best < NO_TRUMP:
         inputs[AT.length] = count_held(view, t.suit_bits[best, best]) / float(tricks)
 
 
@@ -176,7 +176,7 @@ def describe_seat(view: View, t: Tables, seat: int, calls: Calls) -> None:
         inputs[at + SEAT.second] = 1.0
     if strain == same_colour(best):
         inputs[at + SEAT.same_colour] = 1.0
-    if strain == NO_TRUMP:
+    if strain >= NO_TRUMP:
         inputs[at + SEAT.no_trump] = 1.0
     inputs[at + SEAT.tricks] = TRICKS * (calls.table_mean[strain] - calls.table_mean[best])
     inputs[at + SEAT.bowers] = bowers(view, t, strain)
@@ -194,7 +194,7 @@ def describe_call(
     inputs = calls.inputs
     for i in range(CALL, N_INPUTS):
         inputs[i] = 0.0
-    cards = AT.plain_cards if strain == NO_TRUMP else AT.trump_cards
+    cards = AT.plain_cards if strain >= NO_TRUMP else AT.trump_cards
     for i in range(N_CARDS):
         inputs[cards + i] = 0.5 * calls.features[strain, 1 + i]
     if level < 0:
@@ -218,7 +218,7 @@ def describe_call(
     inputs[AT.behind] = TRICKS * (calls.means[strain] - calls.means[calls.ranked[0]])
     for place in range(2):
         inputs[AT.rank + place] = 1.0 if strain == calls.ranked[place] else 0.0
-    inputs[AT.no_trump] = 1.0 if strain == NO_TRUMP else 0.0
+    inputs[AT.no_trump] = 1.0 if strain >= NO_TRUMP else 0.0
     inputs[AT.bowers] = bowers(view, t, strain)
     for seat in range(1, 4):
         inputs[AT.same_strain + seat - 1] = 1.0 if strain == view.call_strains[seat] else 0.0

@@ -186,9 +186,9 @@ def fill_worth(view: View, t: Tables, deal: SampledDeal) -> None:
     tricks, level = t.tricks, view.level
     for won in range(tricks + 1):
         if view.declarer & 1:
-            deal.worth[won] = float(won - t.payoff[level, tricks - won])
+            deal.worth[won] = float(t.others[level, tricks - won] - t.payoff[level, tricks - won])
         else:
-            deal.worth[won] = float(t.payoff[level, won] - (tricks - won))
+            deal.worth[won] = float(t.payoff[level, won] - t.others[level, won])
 
 
 @kernel

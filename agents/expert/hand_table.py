@@ -18,10 +18,12 @@ import numpy as np
 from bideuchre_env.agents.data import read_array, read_provenance
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
-from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
-from bideuchre_env.runtime.jit import Array, entry_kernel
+from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, N_SUITS, NO_TRUMP
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 
 FILE = "hand_worth.npz"
+STRAINS = NO_TRUMP + 1
+"""Strains of a table. The values of low no trump are those of no trump for the mirrored hand."""
 SCALE = 255  # a chance of 1 in the table
 DECKS = ((24, 1), (16, 2), (20, 1), (16, 1))
 """The decks that have a table: (kinds, copies)."""
@@ -66,6 +68,21 @@ def find_row(keys: Array, key: int) -> int:
     return low if low < len(keys) and keys[low] == key else -1
 
 
+@kernel
+def mirrored(hand: int, kinds: int) -> int:
+    """Return the hand, as an integer, with its ranks reversed in a deck of `kinds` kinds.
+
+    The lowest rank becomes the ace: the play of a deal at low no trump is that of the mirrored deal
+    at no trump.
+    """
+    out = 0
+    for copy in range(2):
+        for rank in range(kinds // N_SUITS):
+            suits = hand >> (copy * MAX_KINDS + N_SUITS * rank) & ((1 << N_SUITS) - 1)
+            out |= suits << (copy * MAX_KINDS + kinds - N_SUITS * (rank + 1))
+    return out
+
+
 @lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
     """Return the table of the deck of `kinds` kinds in `copies` copies; None if it has none.
@@ -78,8 +95,8 @@ def hand_table(kinds: int, copies: int) -> HandTable | None:
     keys = read_array(FILE, f"keys_{deck}", (-1,), np.int64)
     leads = 2 if copies == 1 else 1
     rows = len(keys), leads
-    chances = read_array(FILE, f"tricks_{deck}", (*rows, N_STRAINS, tricks + 1), np.uint8)
-    lone = read_array(FILE, f"lone_{deck}", (*rows, N_EXCHANGES, N_STRAINS), np.uint8)
+    chances = read_array(FILE, f"tricks_{deck}", (*rows, STRAINS, tricks + 1), np.uint8)
+    lone = read_array(FILE, f"lone_{deck}", (*rows, N_EXCHANGES, STRAINS), np.uint8)
     return HandTable(keys, chances, lone)
 
 

@@ -18,7 +18,7 @@ from bideuchre_env._columns import html_table
 from bideuchre_env._intervals import wilson
 from bideuchre_env.agents.expert import hand_table
 from bideuchre_env.errors import DealError, OptionError
-from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, hand_bits, hand_names, spelled_card
+from bideuchre_env.rules.cards import CARD_NAMES, LOW, NO_TRUMP, hand_bits, hand_names, spelled_card
 from bideuchre_env.rules.rules import Rules
 
 LEADERS = ("the declarer leads", "another seat leads")
@@ -141,15 +141,17 @@ def _worth(hand: int, rules: Rules, table: hand_table.HandTable, lead: int) -> W
     """
     row, suits = table.row(hand)
     worth: Worth = {}
-    for strain, name in enumerate(STRAINS):
-        there = int(suits[strain]) if strain < len(suits) else strain
+    for strain, name in enumerate(rules.strains):
+        if strain == LOW:
+            row, suits = table.row(hand_table.mirrored(hand, rules.kinds))
+        there = int(suits[strain]) if strain < len(suits) else NO_TRUMP
         chances = table.tricks[row, lead, there] / hand_table.SCALE
         figures = {"tricks": round(float((chances * range(len(chances))).sum()), 2)}
         for bid in rules.ladder:
-            if bid.tricks is None:
+            if bid.alone:
                 chance = table.lone[row, lead, bid.exchange, there] / hand_table.SCALE
             else:
-                chance = chances[bid.tricks :].sum()
+                chance = chances[bid.tricks or rules.tricks :].sum()
             figures[bid.name] = round(float(chance), 3)
         worth[name] = figures
     return worth

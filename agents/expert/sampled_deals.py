@@ -177,7 +177,7 @@ def holder_of(view: View, seat: int) -> int:
 @kernel
 def contract_of(view: View) -> int:
     """Return the first index of `holder_odds`: 0 trumps, 1 no trump; plus 2 if a seat sits out."""
-    return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain == NO_TRUMP else 0)
+    return (2 if view.sitting_out >= 0 else 0) + (1 if view.strain >= NO_TRUMP else 0)
 
 
 @kernel

@@ -10,7 +10,7 @@ and the others' calls. `t` are the game's tables, `calls` is the record `auction
 from __future__ import annotations
 
 from bideuchre_env.agents.expert.call_features import N_HAND, Calls
-from bideuchre_env.agents.expert.hand_table import SCALE, find_row
+from bideuchre_env.agents.expert.hand_table import SCALE, find_row, mirrored
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.bidding import (
     DECLARER,
@@ -25,8 +25,8 @@ from bideuchre_env.agents.rule.hand_features import describe_hand, no_trump, wei
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
-from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS, NO_TRUMP
-from bideuchre_env.runtime.jit import Array, Row, kernel
+from bideuchre_env.rules.cards import COPY_SHIFT, LOW, NO_TRUMP
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 
 @kernel
@@ -48,6 +48,15 @@ def weigh_strains(
     return True
 
 
+@inline_kernel
+def valued(t: Tables) -> int:
+    """Return the number of strains that are valued: also no trump in a game without it.
+
+    The networks of calls need the values of no trump.
+    """
+    return max(t.n_strains, NO_TRUMP + 1)
+
+
 @kernel
 def look_up(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls) -> bool:
     """Write the table's chances of tricks and lone bids in every strain to `calls`.
@@ -63,7 +72,12 @@ def look_up(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, call
     last = tricks.shape[1] - 1
     lead = 0 if we_lead(view, t, 0, False) else last
     lone_lead = 0 if we_lead(view, t, 0, True) else last
-    for strain in range(N_STRAINS):
+    for strain in range(valued(t)):
+        if strain == LOW:
+            key, symmetry = canonical(mirrored(hand, t.kinds))
+            row = find_row(learned.keys, key)
+            if row < 0:
+                return False
         there = SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else NO_TRUMP
         calls.table_mean[strain] = 0.0
         for won in range(t.tricks + 1):
@@ -85,7 +99,7 @@ def estimate(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, cal
     """
     weights, features = learned.weights[0], scratch.features
     on_lead = we_lead(view, t, 0, False)
-    for strain in range(N_STRAINS):
+    for strain in range(valued(t)):
         plain = no_trump(strain)
         describe_hand(view, t, strain, on_lead, 0, features)
         mean = weigh(features, weights.tricks[DECLARER, plain])
@@ -147,10 +161,11 @@ def find_best(t: Tables, calls: Calls) -> None:
     `means` are the expected tricks by strain. `ranked` are the strains by expected tricks, the most
     first. `best_lone` is the best strain for a lone bid, by the number of cards exchanged.
     """
-    for strain in range(N_STRAINS):
+    for strain in range(valued(t)):
         calls.means[strain] = 0.0
         for won in range(t.tricks + 1):
             calls.means[strain] += won * calls.chances[strain, won]
+    for strain in range(t.n_strains):
         place = strain
         while place > 0 and calls.means[strain] > calls.means[calls.ranked[place - 1]]:
             calls.ranked[place] = calls.ranked[place - 1]
@@ -158,7 +173,7 @@ def find_best(t: Tables, calls: Calls) -> None:
         calls.ranked[place] = strain
     for exchange in range(N_EXCHANGES):
         calls.best_lone[exchange] = 0
-        for strain in range(1, N_STRAINS):
+        for strain in range(1, t.n_strains):
             best = calls.best_lone[exchange]
             more = calls.lone[exchange, strain] - calls.lone[exchange, best]
             if more > 0.0 or (more == 0.0 and calls.means[strain] > calls.means[best]):

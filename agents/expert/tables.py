@@ -8,13 +8,12 @@ import numpy as np
 
 from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.call_network import load_network
-from bideuchre_env.agents.expert.hand_table import HandTable, hand_table
+from bideuchre_env.agents.expert.hand_table import STRAINS, HandTable, hand_table
 from bideuchre_env.agents.expert.score_network import load_score_network
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.bidding import load_weights
 from bideuchre_env.rules.bids import N_EXCHANGES
-from bideuchre_env.rules.cards import N_STRAINS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -27,8 +26,8 @@ difference between the expert's worths of close calls and those in 200 deals (we
 """
 NO_TABLE = HandTable(
     np.zeros(0, np.int64),
-    np.zeros((0, 1, N_STRAINS, 1), np.uint8),
-    np.zeros((0, 1, N_EXCHANGES, N_STRAINS), np.uint8),
+    np.zeros((0, 1, STRAINS, 1), np.uint8),
+    np.zeros((0, 1, N_EXCHANGES, STRAINS), np.uint8),
 )
 
 

@@ -120,7 +120,7 @@ def best_action(
     best, most = first, -inf
     for action in range(first, stop):
         if view.phase == AUCTION:
-            call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
+            call = 1 + t.call_levels[action]
             worth_trying = calls >> call & 1 == 1
         else:
             worth_trying = action < t.card_offset or cards >> (action - t.card_offset) & 1 == 1

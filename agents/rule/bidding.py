@@ -26,8 +26,8 @@ from bideuchre_env.core.card_order import same_colour
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
-from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS, NO_TRUMP
-from bideuchre_env.runtime.jit import Array, Row, kernel
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SUITS, NO_TRUMP
+from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
 DECLARER, HELPER, DEFENDER = 0, 1, 2  # roles: the first index of `weights.tricks`
 MOST_POINT = 0.03  # approximate value of a point at the start of a short game
@@ -118,7 +118,9 @@ def describe_auction(view: View, t: Tables, strain: int, features: Array) -> Non
                 features[at.unnamed] += tricks
             elif strain_bid == strain:
                 features[at.same] += tricks
-            elif strain_bid == NO_TRUMP or strain == NO_TRUMP:
+            elif strain_bid >= NO_TRUMP and strain >= NO_TRUMP:
+                continue  # one is low, the other high: no feature has been fitted
+            elif strain_bid >= NO_TRUMP or strain >= NO_TRUMP:
                 features[at.no_trump] += tricks
             elif strain_bid == same_colour(strain):
                 features[at.same_colour] += tricks
@@ -146,7 +148,7 @@ def expected_tricks(
 @kernel
 def missing_bowers(view: View, t: Tables, strain: int) -> int:
     """Return the number of bowers that the hand lacks in this strain; 0 at no trump."""
-    return 0 if strain == NO_TRUMP else 2 * t.copies - bowers_held(view, t, strain)
+    return 0 if strain >= NO_TRUMP else 2 * t.copies - bowers_held(view, t, strain)
 
 
 @kernel
@@ -171,7 +173,7 @@ def lone_chance(
         return 0.0  # good players require three of the four bowers
     describe_lone_hand(view, t, strain, scratch.features)
     chance = logistic(weigh(scratch.features, weights.lone[no_trump(strain), exchange]))
-    if strain != NO_TRUMP and t.copies == 1 and scratch.features[TRUMPS.rights] == 0:
+    if strain < NO_TRUMP and t.copies == 1 and scratch.features[TRUMPS.rights] == 0:
         return min(chance, PARTNER_HAS) if exchange > 0 else 0.0
     return chance
 
@@ -185,7 +187,7 @@ def lone_strain(
     `exchange` is the number of cards exchanged with partner.
     """
     best, most = 0, -1.0
-    for strain in range(N_STRAINS):
+    for strain in range(t.n_strains):
         chance = lone_chance(view, t, weights, strain, exchange, scratch)
         if chance > most:
             best, most = strain, chance
@@ -209,8 +211,8 @@ def contract_worth(view: View, t: Tables, level: int, us: bool, scratch: Scratch
     """Return the value to us of a partnered contract, which we declare if `us`, else opponents.
 
     `scratch.chances` has the chance of each number of tricks of the declarer's side. A made bid has
-    the same value at any level: `scratch.made_worth` caches it by tricks. Fill it with -1.0 before
-    the first level of a strain.
+    the same value at any level, unless `t.payoff` of all tricks is another number than theirs:
+    `scratch.made_worth` caches it by tricks. Fill it with -1.0 before the first level of a strain.
     """
     tricks, need, chances, made_worth = t.tricks, t.need[level], scratch.chances, scratch.made_worth
     total = 0.0
@@ -239,11 +241,8 @@ def played_worth(view: View, t: Tables, level: int, us: bool, won: int) -> float
 @kernel
 def lone_worth(view: View, t: Tables, level: int, us: bool, made: float) -> float:
     """Return the value to us of a lone bid that is made with chance `made`; `us`: our side bids."""
-    value = float(t.payoff[level, t.tricks])
-    if us:
-        good, bad = worth(view, t, value, 0.0, us, True), worth(view, t, -value, 1.0, us, False)
-    else:
-        good, bad = worth(view, t, 0.0, value, us, True), worth(view, t, 1.0, -value, us, False)
+    good = played_worth(view, t, level, us, t.tricks)
+    bad = played_worth(view, t, level, us, t.tricks - 1)
     return made * good + (1.0 - made) * bad
 
 
@@ -260,7 +259,7 @@ def standing_tricks(
     role = HELPER if seat == 2 else DEFENDER
     on_lead = we_lead(view, t, seat, False)
     mean, deviation, n = 0.0, 0.0, 0
-    for each in range(N_STRAINS):
+    for each in range(t.n_strains):
         if each == strain or strain < 0:
             describe_hand(view, t, each, on_lead, t.need[level], scratch.features)
             mean += weigh(scratch.features, weights.tricks[role, no_trump(each)])
@@ -297,11 +296,17 @@ def pass_worth(
 
 @kernel
 def call_action(t: Tables, level: int, strain: int) -> int:
-    """Return the action of a call; level -1 is a pass. `strain` is ignored if bids have none."""
+    """Return the action of a call; level -1 is a pass. `strain` is ignored if the bid has none."""
     if level < 0:
         return 0
-    per_bid = t.strains_per_bid
-    return 1 + level * per_bid + (strain if per_bid > 1 else 0)
+    action = t.first_of_bid[level]
+    return action + strain if t.call_strains[action] >= 0 else action
+
+
+@inline_kernel
+def may_name(t: Tables, level: int, strain: int) -> bool:
+    """Whether a strain may be named for a bid of this level."""
+    return bool(t.strain_bits[level] >> strain & 1)
 
 
 @kernel
@@ -311,29 +316,38 @@ def choose_call(view: View, t: Tables, weights: Weights, legal: int, scratch: Sc
     Before the last call a slightly worse higher bid is preferred, because it shuts others out.
     """
     read_time(view)
-    best_strain, best_mean = 0, -1.0
-    for strain in range(N_STRAINS):
+    best_strain, best_mean, suit, suit_mean = 0, -1.0, 0, -1.0
+    for strain in range(t.n_strains):
         mean = expected_tricks(view, t, weights, strain, scratch)
         if mean > best_mean:
             best_strain, best_mean = strain, mean
+        if strain == N_SUITS - 1:
+            suit, suit_mean = best_strain, best_mean
     best_action, best = 0, -1.0
     if legal & 1:
         best = pass_worth(view, t, weights, best_mean, scratch)
-    deviation = weights.deviation[DECLARER, no_trump(best_strain)]
-    bell_curve(best_mean, deviation, t.tricks, scratch.chances)
-    press = 0.0
+    press, weighed = 0.0, -1
     if view.calls_made < 3:
         more, less = worth(view, t, 1.0, 0.0, True, False), worth(view, t, 0.0, 1.0, True, False)
         press = PRESS * min(0.5 * (more - less), MOST_POINT)
     lowest_bid = True
-    scratch.made_worth[:] = -1.0
     for level in range(t.n_levels):
         if legal >> (1 + level) & 1 == 0 or t.alone[level]:
             continue
+        strain, mean = best_strain, best_mean
+        if not may_name(t, level, strain):
+            strain, mean = suit, suit_mean
+        if strain != weighed:
+            weighed = strain
+            deviation = weights.deviation[DECLARER, no_trump(strain)]
+            bell_curve(mean, deviation, t.tricks, scratch.chances)
+            scratch.made_worth[:] = -1.0
+        elif t.payoff[level, t.tricks] != t.tricks:  # the points of a made bid depend on its level
+            scratch.made_worth[:] = -1.0
         value = contract_worth(view, t, level, True, scratch)
         if value > best or (not lowest_bid and best_action > 0 and value > best - press):
             best = max(best, value)
-            best_action = call_action(t, level, best_strain)
+            best_action = call_action(t, level, strain)
         lowest_bid = False
     for level in range(t.n_levels):
         if legal >> (1 + level) & 1 == 0 or t.alone[level] == 0:
@@ -355,7 +369,9 @@ def choose_strain(view: View, t: Tables, weights: Weights, scratch: Scratch) -> 
     if t.alone[level]:
         return lone_strain(view, t, weights, t.exchange[level], scratch)[0]
     best, best_value = 0, -1.0
-    for strain in range(N_STRAINS):
+    for strain in range(t.n_strains):
+        if not may_name(t, level, strain):
+            continue
         mean = expected_tricks(view, t, weights, strain, scratch)
         deviation = weights.deviation[DECLARER, no_trump(strain)]
         bell_curve(mean, deviation, t.tricks, scratch.chances)

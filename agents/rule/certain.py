@@ -7,7 +7,7 @@ only tricks of the seat's own hand, until it may lose the lead.
 
 from __future__ import annotations
 
-from bideuchre_env.agents.rule.bidding import call_action, we_lead
+from bideuchre_env.agents.rule.bidding import call_action, may_name, we_lead
 from bideuchre_env.core.card_order import highest, lowest
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import AUCTION, PLAY
@@ -58,7 +58,7 @@ def certain_winners(
     It leads from the top, trumps first. `held_pair` are the kinds held twice; `unseen` are the
     kinds that the other hands may hold, `unseen_pair` those that they may hold twice.
     """
-    trumps = t.suit_bits[strain, strain] if strain != NO_TRUMP else 0
+    trumps = t.suit_bits[strain, strain] if strain < NO_TRUMP else 0
     if unseen & trumps and held & trumps == 0:
         return 0
     top, lost = unbeaten(t, strain, held, unseen), 0
@@ -190,7 +190,7 @@ def takes_all(view: View, t: Tables, strain: int, alone: bool) -> bool:
 def certain_answer(view: View, t: Tables, strain: int, suit: int) -> int:
     """Return the lowest card in hand that is certain to win if another seat leads `suit`, or -1."""
     unseen, cards, trumps = view.unseen, view.held & t.suit_bits[strain, suit], 0
-    if strain != NO_TRUMP:
+    if strain < NO_TRUMP:
         trumps = t.suit_bits[strain, strain]
     if cards == 0:
         cards = view.held & trumps
@@ -204,18 +204,23 @@ def certain_strain(view: View, t: Tables, alone: bool) -> int:
     """Return a strain in which the hand is certain to take every trick as declarer, or -1.
 
     Only these are tested: trump suits with the highest trump and at least as many trumps in hand
-    as unseen, and no trump with the highest card of every suit held.
+    as unseen, and no trump, high or low, with the highest card of every suit held.
     """
-    held, stopped = view.held, True
+    held = view.held
     for suit in range(N_SUITS):
         if held >> t.ranked[suit, suit, 0] & 1:
             trumps = t.suit_bits[suit, suit]
             enough = count_held(view, trumps) >= count(view, trumps)
             if enough and takes_all(view, t, suit, alone):
                 return suit
-        top = held >> t.ranked[NO_TRUMP, suit, 0] & 1 == 1
-        stopped = stopped and (top or held & t.suit_bits[NO_TRUMP, suit] == 0)
-    return NO_TRUMP if stopped and takes_all(view, t, NO_TRUMP, alone) else -1
+    for strain in range(NO_TRUMP, t.n_strains):
+        stopped = True
+        for suit in range(N_SUITS):
+            top = held >> t.ranked[strain, suit, 0] & 1 == 1
+            stopped = stopped and (top or held & t.suit_bits[strain, suit] == 0)
+        if stopped and takes_all(view, t, strain, alone):
+            return strain
+    return -1
 
 
 @kernel
@@ -230,7 +235,9 @@ def certain_call(view: View, t: Tables, legal: int) -> int:
         if t.exchange[view.level] > 0:
             return -1
         strain = certain_strain(view, t, t.alone[view.level] == 1)
-        return t.trump_offset + strain if strain >= 0 else -1
+        if strain < 0 or not may_name(t, view.level, strain):
+            return -1
+        return t.trump_offset + strain
     strain = certain_strain(view, t, True)
     if strain < 0:
         return -1

@@ -67,8 +67,8 @@ TOP, SECOND = 0, 1  # places in another suit: its ace and king
 
 @inline_kernel
 def no_trump(strain: int) -> int:
-    """Return the index of a strain's weights: 1 at no trump, else 0."""
-    return 1 if strain == NO_TRUMP else 0
+    """Return the index of a strain's weights: 1 at no trump, high or low, else 0."""
+    return 1 if strain >= NO_TRUMP else 0
 
 
 @kernel
@@ -83,8 +83,8 @@ def describe_hand(
     features[TRUMPS.constant] = 1.0
     features[TRUMPS.on_lead] = on_lead
     features[TRUMPS.level] = level
-    if strain == NO_TRUMP:
-        describe_no_trump(view, t, features)
+    if strain >= NO_TRUMP:
+        describe_no_trump(view, t, strain, features)
     else:
         describe_trumps(view, t, strain, features)
 
@@ -146,15 +146,18 @@ def describe_trumps(view: View, t: Tables, strain: int, features: Array) -> None
 
 
 @kernel
-def describe_no_trump(view: View, t: Tables, features: Array) -> None:
-    """Write the `PlainFeatures` of the cards: aces, kings, long cards and suits without an ace."""
+def describe_no_trump(view: View, t: Tables, strain: int, features: Array) -> None:
+    """Write the `PlainFeatures` of the cards: aces, kings, long cards and suits without an ace.
+
+    At low no trump the highest cards of a suit count as aces and kings.
+    """
     copies, open_suits, king_kinds, lowest_kinds = t.copies, 0, 0, 0
     for suit in range(N_SUITS):
-        length = count_held(view, t.suit_bits[NO_TRUMP, suit])
-        aces = ranked_held(view, t, NO_TRUMP, suit, TOP)
-        kings = ranked_held(view, t, NO_TRUMP, suit, SECOND)
+        length = count_held(view, t.suit_bits[strain, suit])
+        aces = ranked_held(view, t, strain, suit, TOP)
+        kings = ranked_held(view, t, strain, suit, SECOND)
         king_kinds += 1 if kings else 0
-        lowest_kinds += 1 if ranked_held(view, t, NO_TRUMP, suit, t.kinds // N_SUITS - 1) else 0
+        lowest_kinds += 1 if ranked_held(view, t, strain, suit, t.kinds // N_SUITS - 1) else 0
         if aces:
             features[PLAIN.aces] += 1
             features[PLAIN.second_aces] += aces - 1

@@ -15,7 +15,7 @@ from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_ca
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
-from bideuchre_env.agents.rule.bidding import call_action, expected_tricks, lone_strain
+from bideuchre_env.agents.rule.bidding import call_action, expected_tricks, lone_strain, may_name
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
@@ -26,7 +26,6 @@ from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits, read_mask, write_mask
 from bideuchre_env.core.view import see, see_observation
-from bideuchre_env.rules.cards import N_STRAINS
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 from bideuchre_env.solver.values import solve_moves
@@ -143,7 +142,7 @@ def kind_of_call(t: Tables, action: int) -> int:
     """Return a call's index in `CALL_ERRORS`: 0 a pass, 1 a bid with partner, 2 a lone bid."""
     if action == 0:
         return 0
-    return 2 if t.alone[(action - 1) // t.strains_per_bid] else 1
+    return 2 if t.alone[t.call_levels[action]] else 1
 
 
 @kernel
@@ -188,7 +187,7 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     if legal_calls & 1:
         add_candidate(plan, 0)
     first, second, most, next_most = 0, -1, -1.0, -1.0
-    for strain in range(N_STRAINS):
+    for strain in range(t.n_strains):
         mean = expected_tricks(view, t, weights, strain, scratch)
         if mean > most:
             second, next_most = first, most
@@ -204,9 +203,10 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
                 add_candidate(plan, call_action(t, level, best))
             continue
         need = float(t.need[level])
-        if need <= most + REACH:
+        if need <= most + REACH and may_name(t, level, first):
             add_candidate(plan, call_action(t, level, first))
-        if t.strains_per_bid > 1 and need <= next_most + REACH:
+        named = t.strains_per_bid > 1 and second >= 0 and may_name(t, level, second)
+        if named and need <= next_most + REACH:
             add_candidate(plan, call_action(t, level, second))
 
 

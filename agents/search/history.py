@@ -30,6 +30,9 @@ def calls_hash(space: SearchWorkspace, seat: int) -> Word:
         who = (replay.dealer + after) & 3
         call = 256 * (replay.calls[who] + 1) + replay.call_strains[who] + 1
         word = mix(word + np.uint64(call))
+    for bids in (replay.bidders, replay.bid_strains):
+        if bids != 0:  # an auction in rounds
+            word = mix(word + np.uint64(bids))
     word = mix(word + np.uint64(replay.strain + 1))
     for side in range(2):
         word = mix(word + np.uint64(np.int64(replay.score[(seat & 1) ^ side])))

@@ -19,7 +19,7 @@ from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_worth, weigh_c
 from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card
-from bideuchre_env.agents.rule.bidding import call_action
+from bideuchre_env.agents.rule.bidding import call_action, may_name
 from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
 from bideuchre_env.agents.search.workspace import (
@@ -35,7 +35,7 @@ from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.view import add_kind, add_kinds, show_hand
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
@@ -58,9 +58,8 @@ def mismatch_penalty(t: Tables, phase: int, did: int, would: int, model: ChoiceM
         return float(model.strain)
     if did == 0 or would == 0:
         return float(model.pass_)
-    per_bid = t.strains_per_bid
-    levels = abs((did - 1) // per_bid - (would - 1) // per_bid)
-    other = (did - 1) % per_bid != (would - 1) % per_bid
+    levels = abs(t.call_levels[did] - t.call_levels[would])
+    other = t.call_strains[did] != t.call_strains[would]
     return float(model.level) * min(levels, 2) + (float(model.strain) if other else 0.0)
 
 
@@ -92,10 +91,10 @@ def call_chance(
         weigh_calls(view, t, learned, legal, calls)
     most, total, weighed = own, 0.0, False
     for level in range(-1, t.n_levels):
-        for place in range(N_STRAINS):
+        for place in range(t.n_strains):
             most = max(most, calls.worth[1 + level, place])
     for level in range(-1, t.n_levels):
-        for place in range(N_STRAINS):
+        for place in range(t.n_strains):
             value = calls.worth[1 + level, place]
             if value > NOT_WEIGHED:
                 total += exp((value - most) / heat)
@@ -143,9 +142,9 @@ def call_of(t: Tables, action: int, calls: Calls) -> tuple[int, int]:
     """
     if action == 0:
         return -1, calls.ranked[0]
-    level = (action - 1) // t.strains_per_bid
-    if t.strains_per_bid > 1:
-        return level, (action - 1) % t.strains_per_bid
+    level, strain = t.call_levels[action], t.call_strains[action]
+    if strain >= 0:
+        return level, strain
     return level, calls.best_lone[t.exchange[level]] if t.alone[level] else calls.ranked[0]
 
 
@@ -156,7 +155,9 @@ def strain_chance(t: Tables, level: int, strain: int, calls: Calls, model: Choic
     It is a softmax over the strains' tricks or, for a lone bid, chances, mixed with errors.
     """
     total, own, alone, exchange = 0.0, 0.0, t.alone[level], t.exchange[level]
-    for other in range(N_STRAINS):
+    for other in range(t.n_strains):
+        if not may_name(t, level, other):
+            continue
         if alone:
             best = calls.lone[exchange, calls.best_lone[exchange]]
             part = exp((calls.lone[exchange, other] - best) / model.chance)
@@ -165,7 +166,7 @@ def strain_chance(t: Tables, level: int, strain: int, calls: Calls, model: Choic
         total += part
         if other == strain:
             own = part
-    return float(own / total * (1.0 - model.error_rate) + model.error_rate / N_STRAINS)
+    return float(own / total * (1.0 - model.error_rate) + model.error_rate / t.n_strains)
 
 
 @kernel

@@ -35,7 +35,7 @@ MOST_CANDIDATES = 2 * MAX_BIDS + 2
 CACHED_HANDS = 1 << 13
 CACHED_CALLS = 1 << 18
 MOST_UNKNOWN = 13  # unknown cards up to which all worlds can be enumerated
-MOST_MOMENTS = 64  # three seats: four calls at most, a strain, two halves of an exchange, 36 cards
+MOST_MOMENTS = 128  # of three seats: calls (`MOST_CALLS` of four), a strain, exchange, 36 cards
 SOLVER_MEGABYTES = 16
 
 # The decision: its candidates and their results so far.

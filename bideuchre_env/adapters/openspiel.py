@@ -113,9 +113,10 @@ class BidEuchreGame(pyspiel.Game):
         self.dealer = parse_dealer(None if dealer == -1 else dealer)
         hands = rules.max_hands if options.episode == "game" else 1
         by_points = options.reward == "points"
-        bound = int(np.abs(compile_tables(rules)["payoff"]).max()) + rules.tricks  # of a hand
+        tables = compile_tables(rules)  # the bound of a hand follows
+        bound = int(np.abs(tables["payoff"]).max()) + max(rules.tricks, int(tables["others"].max()))
         most = bound * hands if by_points else 1.0
-        decisions = N_SEATS + 1 + 2 * rules.exchange + rules.cards
+        decisions = rules.most_calls + 1 + 2 * rules.exchange + rules.cards
         self._chances = min(_MOST, 1 + rules.cards * hands)
         info = pyspiel.GameInfo(
             num_distinct_actions=actions.of(rules).n,

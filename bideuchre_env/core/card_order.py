@@ -1,7 +1,7 @@
 """The highest and the lowest card of a set, by a game's tables, and the colours of suits.
 
 A set of cards is an integer with a bit per card kind (`rules/cards.py` numbers the kinds). A strain
-is the trump suit, 0 to 3, or 4 for no trump.
+is the trump suit, 0 to 3, 4 for no trump or 5 for low no trump.
 """
 
 from __future__ import annotations

@@ -8,12 +8,14 @@ row.
 from __future__ import annotations
 
 from bideuchre_env.core.hands import put, take
+from bideuchre_env.core.phases.auction import at_level
 from bideuchre_env.core.phases.deal import GOLDEN, begin_hand, seed_stream
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY, UNFINISHED
 from bideuchre_env.core.step import apply, is_legal
+from bideuchre_env.core.tables import ONCE
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
-from bideuchre_env.runtime.jit import kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 
 @kernel
@@ -37,12 +39,10 @@ def next_action(replay: State, t: Tables, s: State) -> int:
     """Return the replay's next action for the seat to act in `s`; -1 after the last."""
     phase, turn = s.phase, s.turn
     if phase == AUCTION:
+        if t.auction != ONCE:
+            return next_in_rounds(replay, t, s)
         call = replay.calls[turn]
-        if call <= 0:
-            return call
-        per_bid = t.strains_per_bid
-        strain = replay.call_strains[turn] if per_bid > 1 else 0
-        return 1 + (call - 1) * per_bid + strain if strain >= 0 else -1
+        return call if call <= 0 else bid_action(t, call - 1, replay.call_strains[turn])
     if phase == NAMING:
         return t.trump_offset + replay.strain if replay.strain >= 0 else -1
     kind = -1
@@ -55,6 +55,40 @@ def next_action(replay: State, t: Tables, s: State) -> int:
     return t.card_offset + kind if kind >= 0 else -1
 
 
+@inline_kernel
+def bid_action(t: Tables, level: int, strain: int) -> int:
+    """Return the action of a bid of any numbers; -1 if the level or the strain is not the game's.
+
+    `strain` has no effect if the bid does not name one.
+    """
+    if level >= t.n_levels:
+        return -1
+    action = t.first_of_bid[level]
+    if t.call_strains[action] < 0:
+        return action
+    return action + strain if 0 <= strain < t.n_strains else -1
+
+
+@kernel
+def next_in_rounds(replay: State, t: Tables, s: State) -> int:
+    """Return the replay's next call in an auction in rounds; -1 after the last.
+
+    The next higher bid is the turn's, or else the turn passes until it comes to that bidder. After
+    the last bid, seats pass up to the replay's turn if its auction is not over.
+    """
+    turn = s.turn
+    for level in range(s.level + 1, t.n_levels):
+        bidder = at_level(replay.bidders, level)
+        if bidder == turn:
+            return bid_action(t, level, at_level(replay.bid_strains, level))
+        if bidder >= 0:
+            return 0
+    if replay.phase != AUCTION:
+        return 0
+    first = s.declarer if s.level >= 0 else s.dealer + 1
+    return 0 if (turn - first) & 3 < (replay.turn - first) & 3 else -1
+
+
 @kernel
 def play_again(replay: State, t: Tables, s: State) -> None:
     """Apply the replay's remaining actions to `s`, up to the first illegal one."""
@@ -62,6 +96,22 @@ def play_again(replay: State, t: Tables, s: State) -> None:
     while action >= 0 and is_legal(s, t, action):
         apply(s, t, action)
         action = next_action(replay, t, s)
+
+
+@entry_kernel
+def last_caller_row(replays: Array, tables: Array, states: Array) -> int:
+    """Return the seat of the last call in row 0 of `replays`; `states` is one row of scratch.
+
+    The hands of the row have no effect.
+    """
+    s, seat = states[0], -1
+    deal_replay(replays[0], s)
+    action = next_action(replays[0], tables[0], s)
+    while action >= 0 and s.phase == AUCTION:
+        seat = s.turn
+        apply(s, tables[0], action)
+        action = next_action(replays[0], tables[0], s)
+    return seat
 
 
 @kernel
@@ -89,3 +139,5 @@ def wind_back(t: Tables, s: State, replay: State) -> None:
     for i in range(len(s.given)):
         if 0 <= s.given[i] < t.kinds:
             replay.hands[declarer] = put(replay.hands[declarer], s.given[i])
+            if t.open_exchange and s.phase >= PASSING:
+                replay.hands[partner] = take(replay.hands[partner], s.given[i])

@@ -53,6 +53,9 @@ STATE = np.dtype(
         ("hands_played", np.int64),  # hands played to the end, passed-out ones not counted
         # the hand
         ("hands", np.int64, (N_SEATS,)),  # cards held now
+        # an auction in rounds, three bits for each level; 0 for a level that is not bid
+        ("bidders", np.int64),  # 1 + the seat that bid the level
+        ("bid_strains", np.int64),  # 1 + the strain that it named
         ("points", np.int32, (2,)),  # of this hand, once it is over, by side
         # the game
         ("outcome", np.int8),  # Outcome
@@ -65,9 +68,9 @@ STATE = np.dtype(
         ("level", np.int8),  # its place in the bid ladder, or -1
         ("strain", np.int8),  # its strain, or -1 while unnamed
         ("sitting_out", np.int8),  # a lone declarer's partner, or -1
-        ("calls", np.int8, (N_SEATS,)),  # -1 none yet, 0 pass, 1 + level a bid
-        ("call_strains", np.int8, (N_SEATS,)),  # strain of a bid that names one, or -1
-        ("calls_made", np.int8),
+        ("calls", np.int8, (N_SEATS,)),  # the last: -1 none yet, 0 pass, 1 + level a bid
+        ("call_strains", np.int8, (N_SEATS,)),  # strain of the last bid if it names one, or -1
+        ("calls_made", np.int8),  # in rounds at most 3 until the auction is over, then 4
         ("picks", np.int8),  # cards picked in this half of the exchange
         ("given", np.int8, (MAX_EXCHANGE,)),  # kinds the declarer gave up, in order, or -1
         ("passed", np.int8, (MAX_EXCHANGE,)),  # kinds the partner passed, in order, or -1

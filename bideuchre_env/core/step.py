@@ -11,9 +11,10 @@ from bideuchre_env.core.phases.play import apply_card, begin_play, legal_card
 from bideuchre_env.core.phases.scoring import end_hand
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
-from bideuchre_env.rules.cards import N_STRAINS
-from bideuchre_env.runtime.intrinsics import nth_bit, popcount
+from bideuchre_env.runtime.intrinsics import lowest_bit, nth_bit, popcount
 from bideuchre_env.runtime.jit import Array, Word, inline_kernel, kernel
+
+USUAL_STRAINS = 5  # the suits and no trump
 
 
 @inline_kernel
@@ -55,10 +56,14 @@ def write_strained_calls(t: Tables, bits: int, mask: Array) -> None:
     """Write the legal calls as a mask, int8 (A,), in a game whose bids name the strain."""
     clear(mask, 0, t.n_actions)
     mask[0] = bits & 1
-    for level in range(t.n_levels):
-        legal_bid = bits >> (1 + level) & 1
-        for strain in range(N_STRAINS):
-            mask[1 + level * N_STRAINS + strain] = legal_bid
+    if t.uniform and t.strains_per_bid == USUAL_STRAINS:
+        for level in range(t.n_levels):
+            legal_bid = bits >> (1 + level) & 1
+            for strain in range(USUAL_STRAINS):  # a constant: the loop is unrolled
+                mask[1 + level * USUAL_STRAINS + strain] = legal_bid
+        return
+    for action in range(1, t.trump_offset):
+        mask[action] = allows_call(t, bits, action)
 
 
 @inline_kernel
@@ -70,10 +75,10 @@ def read_mask(t: Tables, phase: int, mask: Array) -> int:
     if phase == AUCTION:
         bits = 1 if mask[0] else 0
         for level in range(t.n_levels):
-            bits |= (1 if mask[1 + level * t.strains_per_bid] else 0) << (1 + level)
+            bits |= (1 if mask[t.first_of_bid[level]] else 0) << (1 + level)
         return bits
     if phase == NAMING:
-        return gather_bits(mask, t.trump_offset, N_STRAINS, 0)
+        return gather_bits(mask, t.trump_offset, t.n_strains, 0)
     return gather_bits(mask, t.card_offset, t.kinds, 0)
 
 
@@ -89,23 +94,31 @@ def allows(t: Tables, phase: int, bits: int, action: int) -> bool:
     if action < 0 or action >= t.n_actions:
         return False
     if phase == AUCTION:
-        if action >= t.trump_offset:
-            return False
-        place = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
-        return bool(bits >> place & 1)
+        return action < t.trump_offset and allows_call(t, bits, action)
     offset = t.trump_offset if phase == NAMING else t.card_offset
     return action >= offset and bool(bits >> (action - offset) & 1)
+
+
+@inline_kernel
+def allows_call(t: Tables, bits: int, action: int) -> bool:
+    """Whether the legal calls as bits allow a call, which must be a number of one."""
+    level, strain = t.call_levels[action], t.call_strains[action]
+    if strain >= 0 and t.strain_bits[level] >> strain & 1 == 0:
+        return False
+    return bool(bits >> (1 + level) & 1)
 
 
 @inline_kernel
 def only_one(t: Tables, phase: int, bits: int) -> bool:
     """Whether the legal bits of a phase allow exactly one action.
 
-    In a game whose bids name the strain, the bit of a bid stands for five actions.
+    The bit of a bid that names its strain stands for several actions.
     """
     if bits == 0 or bits & (bits - 1):
         return False
-    return phase != AUCTION or bits == 1 or t.strains_per_bid == 1
+    if phase != AUCTION or bits == 1 or t.strains_per_bid == 1:
+        return True
+    return t.call_strains[t.first_of_bid[lowest_bit(bits) - 1]] < 0
 
 
 @inline_kernel
@@ -117,6 +130,8 @@ def pick_legal(t: Tables, phase: int, bits: int, word: Word) -> int:
     """
     high = word >> np.uint64(32)
     if phase == AUCTION:
+        if not t.uniform:
+            return pick_call(t, bits, high)
         per_bid = t.strains_per_bid
         n_pass = bits & 1
         n = n_pass + popcount(bits >> 1) * per_bid
@@ -127,6 +142,21 @@ def pick_legal(t: Tables, phase: int, bits: int, word: Word) -> int:
     k = int(high * np.uint64(popcount(bits)) >> np.uint64(32))
     offset = t.trump_offset if phase == NAMING else t.card_offset
     return offset + nth_bit(bits, k)
+
+
+@kernel
+def pick_call(t: Tables, bits: int, high: Word) -> int:
+    """Return a uniform legal call as `pick_legal` does, in a game whose bids differ in strains."""
+    n = 0
+    for action in range(t.trump_offset):
+        n += allows_call(t, bits, action)
+    k = int(high * np.uint64(n) >> np.uint64(32))
+    for action in range(t.trump_offset):
+        if allows_call(t, bits, action):
+            if k == 0:
+                return action
+            k -= 1
+    return 0
 
 
 @kernel

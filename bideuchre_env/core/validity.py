@@ -156,7 +156,11 @@ def ending_fault(t: Tables, s: State, fresh: State) -> int:
     """
     if s.phase != PLAY:
         return NOT_IN_PLAY
-    if outside(s.strain, 0, 4) or outside(s.trick, 0, t.tricks - 1) or outside(s.turn, 0, 3):
+    if (
+        outside(s.strain, 0, t.n_strains - 1)
+        or outside(s.trick, 0, t.tricks - 1)
+        or outside(s.turn, 0, 3)
+    ):
         return NO_TRICK
     absent, leader = s.sitting_out, s.leaders[s.trick]
     if outside(absent, -1, 3) or outside(leader, 0, 3) or leader == absent:

@@ -129,7 +129,7 @@ def see(s: State, t: Tables, seat: int, view: View) -> None:
     view.phase = s.phase if s.phase < DEAL else -1
     see_contract(s, t, seat, view)
     see_scores(s, t, seat, view)
-    seen, seen_pair = see_exchange(s, seat, view)
+    seen, seen_pair = see_exchange(s, t, view)
     if s.phase == PLAY:
         played, played_twice = played_kinds(s, t)
         seen_pair |= played_twice | (seen & played)
@@ -176,10 +176,11 @@ def see_scores(s: State, t: Tables, seat: int, view: View) -> None:
 
 
 @inline_kernel
-def see_exchange(s: State, seat: int, view: View) -> tuple[int, int]:
+def see_exchange(s: State, t: Tables, view: View) -> tuple[int, int]:
     """Write the part of the exchange that the seat knows.
 
-    Returns the kinds that it has given up, and those that it has given up twice, as bits.
+    Returns the kinds that it has given up, and those that it has given up twice, as bits. Cards of
+    an open exchange that partner has returned do not count.
     """
     seen, seen_pair = 0, 0
     view.given = 0
@@ -187,6 +188,12 @@ def see_exchange(s: State, seat: int, view: View) -> tuple[int, int]:
     if view.declarer == 0:
         seen, seen_pair = add_kinds(0, 0, s.given)
         view.given = popcount(seen) + popcount(seen_pair)
+        if t.open_exchange and s.phase >= PLAY:
+            for i in range(MAX_EXCHANGE):
+                back = 1 << s.passed[i] if s.passed[i] >= 0 else 0
+                twice = seen_pair & back
+                seen_pair ^= twice
+                seen &= ~(back ^ twice)
     if view.declarer == 2 or (view.declarer == 0 and s.phase >= PLAY):
         view.received, _ = add_kinds(0, 0, s.passed)
     return seen, seen_pair

@@ -11,7 +11,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.tables import most_points_ahead
+from bideuchre_env.core.tables import compile_tables, most_points_ahead
 from bideuchre_env.envs.face import default_illegal_reward
 from bideuchre_env.envs.options import EPISODES
 from bideuchre_env.envs.registry_ids import gymnasium_id, pettingzoo_id
@@ -287,8 +287,9 @@ def fewest_hands(rules: Rules) -> int:
     """Return the least number of played hands of a game from 0-0; exact if rounds are counted."""
     if rules.win_rule == "rounds":
         return rules.hands_to_play
-    made = max(bid.value if bid.alone else rules.tricks for bid in rules.ladder)
-    most = max(made, rules.tricks)  # the defenders may take every trick
+    tables = compile_tables(rules)
+    made = int(tables["payoff"].max())
+    most = max(made, int(tables["others"].max()))  # the defenders may take every trick
     last = made if rules.win_rule == "made_bid" else most
     return 1 + max(0, -((last - (rules.target or 0)) // most))
 
@@ -296,10 +297,13 @@ def fewest_hands(rules: Rules) -> int:
 def decisions_of_hands(rules: Rules) -> list[int]:
     """Return the possible numbers of decisions of all seats in a played hand, ascending.
 
-    Forced decisions count; hands that are passed out are left out.
+    Forced decisions count; hands that are passed out are left out. In an auction in rounds, the
+    calls are counted as four.
     """
-    naming = rules.strain_named == "after_auction"
-    before = {bid: N_SEATS + naming + 2 * bid.exchange for bid in rules.ladder}
+    before = {
+        bid: N_SEATS + (not actions.names_strain(rules, bid)) + 2 * bid.exchange
+        for bid in rules.ladder
+    }
     return sorted({n + (N_SEATS - bid.alone) * rules.tricks for bid, n in before.items()})
 
 
@@ -331,6 +335,8 @@ def _episode_end(rules: Rules) -> list[str]:
     *rest, last = map(str, decisions_of_hands(rules))
     decisions = f"{', '.join(rest)} or {last}" if rest else last
     decisions += " decisions of all seats, forced ones included"
+    if rules.auction != "once":
+        decisions += f", with four calls (there may be {rules.most_calls})"
     if rules.all_pass.startswith("redeal"):
         decisions += f"; {N_SEATS} if all pass"
     draw = rules.win_rule == "rounds" or rules.both_over == "highest"

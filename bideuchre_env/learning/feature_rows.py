@@ -19,7 +19,7 @@ from bideuchre_env.core.state import GIVING, NAMING, PLAY
 from bideuchre_env.core.view import count, count_held, see_entries
 from bideuchre_env.learning.suits import RENAMED, SUIT_MAPS, first_renamings, smallest
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import COPY_SHIFT, MAX_TRICKS, N_SEATS, N_STRAINS, N_SUITS, NO_TRUMP
+from bideuchre_env.rules.cards import COPY_SHIFT, LOW, MAX_TRICKS, N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, inline_kernel, kernel
 
@@ -102,7 +102,7 @@ def put_strain(active: Array, n: int, at: int, strain: int, symmetry: int) -> in
 
 @inline_kernel
 def strain_map(strain: int, symmetry: int) -> int:
-    """Return the strain after the renaming of suits; no trump (4) is unchanged."""
+    """Return the strain after the renaming of suits; no trump is unchanged."""
     return SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else strain
 
 
@@ -137,7 +137,7 @@ def list_inputs(
         if view.calls[rel] >= 0:
             n = put_one(active, n, p.calls + rel * (1 + t.n_levels) + view.calls[rel])
         if p.call_strains >= 0:
-            at = p.call_strains + N_STRAINS * rel
+            at = p.call_strains + t.n_strains * rel
             n = put_strain(active, n, at, view.call_strains[rel], symmetry)
     if p.cards == 1:
         n = put_contract(t, p, view, symmetry, active, n)
@@ -212,7 +212,7 @@ def put_auction(t: Tables, p: Row, view: View, symmetry: int, active: Array, n: 
         right = view.held >> t.ranked[suit, suit, 0] & 1
         left = view.held >> t.ranked[suit, suit, 1] & 1
         n = put_one(active, n, p.bowers + 4 * place + right + 2 * left)
-    for strain in range(N_STRAINS):
+    for strain in range(t.n_strains):
         place = (1 + N_SUITS) * strain_map(strain, symmetry)
         aces, voids = 0, 0
         for suit in range(N_SUITS):
@@ -232,8 +232,10 @@ def put_contract(t: Tables, p: Row, view: View, symmetry: int, active: Array, n:
     """
     n = put_number(active, n, p.bid, view.level, t.n_levels - 1)
     n = put_number(active, n, p.declarer, view.declarer, 3)
-    if view.strain == NO_TRUMP:
+    if view.strain >= NO_TRUMP:
         n = put_one(active, n, p.no_trump)
+        if view.strain == LOW:
+            n = put_one(active, n, p.low)
     ours, theirs = view.tricks_won[0], view.tricks_won[1]
     n = put_number(active, n, p.ours, ours, t.tricks)
     n = put_number(active, n, p.theirs, theirs, t.tricks)

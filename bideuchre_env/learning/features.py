@@ -9,7 +9,7 @@ preserve the colour pairs), the one is used that makes the hand the smallest as 
 such a renaming have the same inputs. The order of play is not an input.
 
 Outputs are numbered after the same renaming. In the part "auction" they are the calls, then the
-five strains if the strain is named after the auction. In the part "cards" they are the card kinds,
+strains if the strain is named after the auction. In the part "cards" they are the card kinds,
 to give, to pass or to play. The score is not an input: networks learn to take points.
 """
 
@@ -36,7 +36,7 @@ from bideuchre_env.learning.feature_rows import (
 )
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import N_SEATS, N_STRAINS, N_SUITS
+from bideuchre_env.rules.cards import N_SEATS, N_SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
 
@@ -69,10 +69,10 @@ def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
     Seats are relative to the player (0 self, 1 left, 2 partner, 3 right), suits are renamed.
     """
     kinds, tricks, levels = rules.kinds, rules.tricks, len(rules.ladder)
-    pair, strained = rules.copies == 2, rules.strain_named == "in_bid"
+    pair, strained = rules.copies == 2, rules.strain_named != "after_auction"
     exchange, auction, cards = rules.exchange > 0, ("auction",), ("cards",)
-    n, sides = tricks + 1, N_STRAINS * (1 + N_SUITS)
-    strains = N_SEATS * N_STRAINS
+    n, sides = tricks + 1, len(rules.strains) * (1 + N_SUITS)
+    strains = N_SEATS * len(rules.strains)
     # fmt: off
     return (
         FeatureBlock("held", kinds, "kinds in hand"),
@@ -103,6 +103,7 @@ def every_block(rules: Rules) -> tuple[FeatureBlock, ...]:
         FeatureBlock("suit_unseen", 4 * COUNTED, "by suit: cards unseen, 7 for more", cards),
         FeatureBlock("bid", levels, "the contract's bid by level", cards),
         FeatureBlock("no_trump", 1, "there is no trump suit", cards),
+        FeatureBlock("low", 1, "at low no trump", cards, rules.no_trump == "both"),
         FeatureBlock("declarer", 4, "seat", cards),
         FeatureBlock("ours", n, "tricks our side has won", cards),
         FeatureBlock("theirs", n, "tricks the other side has won", cards),
@@ -121,9 +122,8 @@ def action_maps(rules: Rules) -> tuple[Array, Array]:
     """Return the tables `renamed` and `originals` of a `FeatureWorkspace`, int64 (8, A)."""
     acts = actions.of(rules)
     renamed = np.tile(np.arange(acts.n), (len(SUIT_MAPS), 1))
-    strained = [acts.trump_offset]  # the first of the strains, which are the suits and no trump
-    if acts.strains_per_bid > 1:
-        strained = list(range(1, acts.trump_offset, acts.strains_per_bid))
+    calls = acts.names[: acts.card_offset]
+    strained = [at for at, name in enumerate(calls) if name.endswith(" C")]  # no trump stays
     for first in (*strained, *range(acts.card_offset, acts.n, N_SUITS)):
         renamed[:, first : first + N_SUITS] = first + SUIT_MAPS
     originals = np.argsort(renamed, axis=1)

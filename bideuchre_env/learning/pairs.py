@@ -198,7 +198,7 @@ class _Maker:
         self.at_once = n = int(block)
         self.states, self.branches = new_states(n), new_states(n)
         self.observations, self.masks = (np.empty((n, width), np.int8) for width in self.shape)
-        most = n * (N_SEATS * rules.tricks + N_SEATS + 1 + 2 * MAX_EXCHANGE)
+        most = n * (N_SEATS * rules.tricks + rules.most_calls + 1 + 2 * MAX_EXCHANGE)
         self.decisions = Decisions(  # memory is used only for the part that is filled
             states=np.empty((most, STATE.itemsize // 8), np.uint64),
             rows=np.empty(most, np.int64),

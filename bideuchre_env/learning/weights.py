@@ -102,14 +102,17 @@ def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
 
     They are the `kind` of agent, the version `features` of its features, and the properties of the
     game on which features and outputs depend: the deck, the bids' names and numbers of exchanged
-    cards, and when a strain is named. The values of bids are not included. Raises `OptionError`
-    unless `rules` are `Rules` and `features` is a whole number.
+    cards, when a strain is named, and the strains if they are not the usual five. The values of
+    bids are not included. Raises `OptionError` unless `rules` are `Rules` and `features` is a whole
+    number.
     """
     check_rules(rules)
     if not is_integer(features):
         raise OptionError(f"features={brief(features)}: expected the number of a version")
     bids = (f"{bid.name} ({bid.exchange})" if bid.exchange else bid.name for bid in rules.ladder)
+    more = {} if rules.no_trump == "high" else {"no_trump": rules.no_trump}
     return {
+        **more,
         "kind": kind,
         "features": str(features),
         "ranks": rules.ranks,

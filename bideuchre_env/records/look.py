@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from bideuchre_env.core.legality import legal_names
-from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.core.replay import last_caller_row
+from bideuchre_env.core.state import Outcome, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.words import STRAIN_WORDS, TO_DO, card_words
 from bideuchre_env.rules import actions
@@ -27,6 +28,13 @@ from bideuchre_env.rules.cards import (
 from bideuchre_env.rules.rules import Rules
 
 _SEATS = ("you", "left", "partner", "right")
+
+
+def last_caller(row: Any, rules: Rules) -> int:
+    """Return the seat that has made the last call in a state row; the auction must have begun."""
+    rows, scratch = new_states(1), new_states(1)
+    rows[0] = row
+    return int(last_caller_row(rows, compile_tables(rules), scratch))
 
 
 @dataclass(frozen=True)

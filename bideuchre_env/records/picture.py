@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bideuchre_env.core.state import Phase
 from bideuchre_env.records.look import Look
-from bideuchre_env.records.words import TO_DO
+from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
 from bideuchre_env.rules.cards import N_SEATS, NO_TRUMP, STRAINS, hand_names
 
 WIDTH, HEIGHT = 760, 488
@@ -189,8 +189,8 @@ class TablePicture(Look):
             yield from self._exchange()
         yield from self._trick()
         strain = self.strain
-        if strain == NO_TRUMP:
-            yield Words(556, 204, "no trump", 12, "dim")
+        if strain >= NO_TRUMP:
+            yield Words(556, 204, STRAIN_WORDS[strain], 12, "dim")
         elif strain >= 0:
             yield Words(556, 190, "trump", 12, "dim")
             yield Suit(543, 198, STRAINS[strain], 26, "red" if STRAINS[strain] in "DH" else "ink")

@@ -21,7 +21,7 @@ from bideuchre_env.core.state import new_states
 from bideuchre_env.core.step import apply
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.bids import MAX_EXCHANGE
+from bideuchre_env.rules.bids import MAX_EXCHANGE, MOST_CALLS
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, STRAINS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
@@ -34,7 +34,7 @@ _MARKS = ("[", "]", ", ", "}", "null")
 NAMES = NULL + 1  # index of the first action name; the contracts follow the names
 CONTRACTS = 1 + len(STRAINS)  # contracts per bid: without a strain, or with each
 _DIGITS = 20
-_MOST_WORDS = 3 * (N_SEATS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS) + 40
+_MOST_WORDS = 3 * (MOST_CALLS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS) + 40
 
 
 class Writing(NamedTuple):

@@ -11,7 +11,7 @@ from bideuchre_env.rules.cards import STRAINS, SUITS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
-STRAIN_WORDS = ("clubs", "diamonds", "hearts", "spades", "no trump")
+STRAIN_WORDS = ("clubs", "diamonds", "hearts", "spades", "no trump", "low no trump")
 TO_DO = {
     Phase.AUCTION: "to call",
     Phase.NAMING: "to name the strain",

@@ -12,35 +12,42 @@ from typing import Any
 
 from bideuchre_env._checks import did_you_mean, typed
 from bideuchre_env.errors import NotationError
+from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, plain_letters
 from bideuchre_env.rules.rules import Rules
 
 _LONGEST = 80  # longer texts are not compared with the names
-_STRAIN_WORD = re.compile(r"(club|diamond|heart|spade|no-?trump)s?$")
+_STRAIN_WORD = re.compile(r"(low)?(club|diamond|heart|spade|no-?trump|nt)(low|↓)?s?$")
 
 
 def _initials(match: re.Match[str]) -> str:
-    """Return the abbreviation of a strain ("h", "nt") for a match of its word."""
-    return "nt" if match[1].startswith("no") else match[1][0]
+    """Return the abbreviation of a strain ("h", "nt", "low") for a match of its words."""
+    low, word, after = match.groups()
+    if word[0] == "n":
+        return "low" if low or after else "nt"
+    return match[0] if low or after else word[0]
 
 
 class Actions:
     """Number and name of every action of a game; `of(rules)` caches one per `Rules`.
 
     `names` has the name of each action, by number, and `n` is their count. The strains start at
-    number `trump_offset`, the cards at `card_offset`; both are equal if bids name the strain.
+    number `trump_offset`, the cards at `card_offset`; both are equal if all bids name the strain.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        in_bid = rules.strain_named == "in_bid"
-        bids = [bid.name for bid in rules.ladder]
-        self.strains_per_bid = len(STRAINS) if in_bid else 1
         names = ["pass"]
-        names += [f"bid {b} {s}" for b in bids for s in STRAINS] if in_bid else []
-        names += [] if in_bid else [f"bid {b}" for b in bids]
+        self.first_of_bid: list[int] = []
+        """[level]: the number of the bid, or of its first strain if it names one."""
+        for bid in rules.ladder:
+            self.first_of_bid.append(len(names))
+            in_bid = names_strain(rules, bid)
+            names += (
+                [f"bid {bid.name} {s}" for s in rules.strains] if in_bid else [f"bid {bid.name}"]
+            )
         self.trump_offset = len(names)
-        names += [] if in_bid else [f"trump {s}" for s in STRAINS]
+        names += [] if rules.strain_named == "in_bid" else [f"trump {s}" for s in rules.strains]
         self.card_offset = len(names)
         names += CARD_NAMES[: rules.kinds]
         self.names: tuple[str, ...] = tuple(names)
@@ -81,7 +88,8 @@ class Actions:
 
     def _example(self) -> str:
         bids = self.names[1 : self.trump_offset]
-        trump = "" if self.trump_offset == self.card_offset else " · trump C to trump NT"
+        named = self.trump_offset < self.card_offset
+        trump = f" · trump C to {self.names[self.card_offset - 1]}" if named else ""
         return f"pass · {bids[0]} to {bids[-1]}{trump} · a card as {self.names[-1]}"
 
     def contract(self, level: int, strain: int) -> str | None:
@@ -93,6 +101,13 @@ class Actions:
             return None
         name = self.rules.ladder[level].name
         return name if strain < 0 else f"{name} {STRAINS[strain]}"
+
+
+def names_strain(rules: Rules, bid: Bid) -> bool:
+    """Whether a bid of the ladder names its strain; else the declarer does after the auction."""
+    if rules.strain_named == "lone_after":
+        return bid.tricks is not None
+    return rules.strain_named == "in_bid"
 
 
 @lru_cache(maxsize=256)

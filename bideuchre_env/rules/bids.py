@@ -12,6 +12,10 @@ from bideuchre_env.errors import RulesError
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, plain_letters
 
 MAX_BIDS = 32
+MAX_ROUND_BIDS = 21
+"""Maximum number of bids with rounds of bidding: a word of 64 bits has 3 bits for each."""
+MOST_CALLS = 4 + 3 * MAX_ROUND_BIDS
+"""Maximum number of calls in a hand, see `GameOptions.most_calls`."""
 MAX_EXCHANGE = 3
 N_EXCHANGES = MAX_EXCHANGE + 1  # at most
 _MAX_NAME = 32
@@ -24,28 +28,42 @@ _RESERVED |= {name.lower() for name in (*CARD_NAMES, *STRAINS)}
 
 @dataclass(frozen=True)
 class Bid:
-    """A rung of the bid ladder: with partner for `tricks` tricks, or alone for all of them.
+    """A rung of the bid ladder: in tricks, with partner, or for all tricks (a lone bid).
 
     Args:
         name: the word in notation: "4", "moon".
         value: the points lost when it fails and, for a lone bid, won when it is made.
         exchange: the number of cards that declarer and partner exchange, 0 to 3; lone bids only.
-        tricks: the tricks that a bid with partner must take; None for a lone bid.
+        tricks: the tricks that a bid in tricks must take; None for a lone bid.
+        partner: whether a lone bid is played with partner, who then takes part in the play.
+        lost: the points lost when a lone bid fails; None for its value.
     """
 
     name: str
     value: int
     exchange: int = 0
     tricks: int | None = None
+    partner: bool = False
+    lost: int | None = None
 
     @property
     def alone(self) -> bool:
         """Whether the declarer plays without partner and must win every trick."""
-        return self.tricks is None
+        return self.tricks is None and not self.partner
+
+    @property
+    def loss(self) -> int:
+        """The points lost when it fails."""
+        return self.value if self.lost is None else self.lost
 
     def to_dict(self) -> dict[str, Any]:
-        """Return this lone bid as written in a record's `options`."""
-        return {"name": self.name, "exchange": self.exchange, "value": self.value}
+        """Return this lone bid as written in a record's `options`; defaults are left out."""
+        fields = {"name": self.name, "exchange": self.exchange, "value": self.value}
+        if self.partner:
+            fields["partner"] = True
+        if self.lost is not None:
+            fields["lost"] = self.lost
+        return fields
 
 
 def lone_bids(value: Any) -> tuple[Bid, ...]:
@@ -69,10 +87,11 @@ def _as_bid(value: Any) -> Bid:
         fields = dict(value)
         if fields.get("tricks", ...) is None:  # as `dataclasses.asdict` writes a lone bid
             del fields["tricks"]
-        if required <= set(fields) <= required | {"exchange"}:
+        if required <= set(fields) <= required | {"exchange", "partner", "lost"}:
             return Bid(**fields)
     raise RulesError(
-        f"lone bid {brief(value)}: expected a Bid, or a mapping with name, exchange and value"
+        f"lone bid {brief(value)}: expected a Bid, or a mapping with name and value, and perhaps "
+        "exchange, partner and lost"
     )
 
 
@@ -94,6 +113,15 @@ def check_lone(bid: Bid) -> None:
         )
     check_integer(f"value of {name!r}", bid.value, 1, _MAX_VALUE)
     check_integer(f"exchange of {name!r}", bid.exchange, 0, MAX_EXCHANGE)
+    if bid.lost is not None:
+        check_integer(f"lost of {name!r}", bid.lost, 1, _MAX_VALUE)
+    if not isinstance(bid.partner, bool):
+        raise RulesError(f"partner of {name!r}={brief(bid.partner)}: expected true or false")
+    if bid.partner and bid.exchange:
+        raise RulesError(
+            f"exchange of {name!r}={bid.exchange}: expected 0, because partner takes part in the "
+            "play"
+        )
 
 
 def trick_range(value: Any) -> tuple[int, int]:

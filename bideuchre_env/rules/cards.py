@@ -17,9 +17,9 @@ from bideuchre_env.errors import NotationError
 
 RANKS = "AKQJT9"
 SUITS = "CDHS"
-STRAINS = ("C", "D", "H", "S", "NT")
+STRAINS = ("C", "D", "H", "S", "NT", "LOW")
 N_SUITS, N_STRAINS = len(SUITS), len(STRAINS)
-NO_TRUMP = 4
+NO_TRUMP, LOW = 4, 5  # every strain from `NO_TRUMP` on is without trumps
 JACK = RANKS.index("J")
 N_SEATS = 4
 MAX_KINDS = 24
@@ -72,7 +72,7 @@ def plain_letters(text: str) -> str:
 
 
 def parse_strain(name: object) -> int:
-    """The number of a strain name: `C D H S NT` are 0 to 4; `NotationError` for anything else."""
+    """The number of a strain name: `C D H S NT LOW` are 0 to 5; `NotationError` for others."""
     if not isinstance(name, str) or name not in STRAINS:
         raise NotationError(f"{brief(name)} is no strain: expected one of {' '.join(STRAINS)}")
     return STRAINS.index(name)

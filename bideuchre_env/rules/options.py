@@ -13,17 +13,25 @@ from dataclasses import Field, dataclass, field, fields
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.cards import NO_TRUMP, STRAINS
 
 T = TypeVar("T")
 NONE = "none"
 _RANGE = re.compile(r"[(\[]?\s*(\d{1,9})\s*(?:-|to|,)\s*(\d{1,9})\s*[)\]]?")
 
 Ranks: TypeAlias = Literal["9", "10", "J"]
-StrainNamed: TypeAlias = Literal["in_bid", "after_auction"]
+StrainNamed: TypeAlias = Literal["in_bid", "after_auction", "lone_after"]
+NoTrump: TypeAlias = Literal["high", "none", "both"]
+Auction: TypeAlias = Literal["once", "until_passes", "until_out"]
 MoonLadder: TypeAlias = Literal["step", "jump"]
-AllPass: TypeAlias = Literal["dealer_forced", "redeal_next", "redeal_same", "eldest_forced"]
-OpeningLead: TypeAlias = Literal["eldest", "declarer"]
-DealerMayEqual: TypeAlias = Literal["never", "lone"]
+AllPass: TypeAlias = Literal[
+    "dealer_forced", "redeal_next", "redeal_same", "eldest_forced", "dealer_lowest"
+]
+ExchangeSeen: TypeAlias = Literal["blind", "open"]
+OpeningLead: TypeAlias = Literal["eldest", "declarer", "left"]
+DealerMayEqual: TypeAlias = Literal["never", "lone", "any"]
+MadeScores: TypeAlias = Literal["tricks", "bid"]
+DefendersScore: TypeAlias = Literal["tricks", "none", "value_if_set"]
 WinRule: TypeAlias = Literal["any", "made_bid", "made_or_set", "rounds"]
 BothOver: TypeAlias = Literal["declarer", "highest", "continue"]
 
@@ -36,12 +44,20 @@ class GameKeywords(TypedDict, total=False):
     partnered: Sequence[int] | None
     lone: Sequence[Bid | Mapping[str, Any]]
     strain_named: StrainNamed
+    no_trump: NoTrump
+    no_trump_from: int
+    auction: Auction
     moon_ladder: MoonLadder
     all_pass: AllPass
+    exchange_seen: ExchangeSeen
     opening_lead: OpeningLead
     dealer_may_equal: DealerMayEqual
+    made_scores: MadeScores
+    made_bonus: int
+    defenders_score: DefendersScore
     win_rule: WinRule
     both_over: BothOver
+    floor: int | None
     target: int | None
     rounds: int | None
     max_hands: int
@@ -93,13 +109,34 @@ class GameOptions:
     )
     lone: tuple[Bid, ...] = option(
         (),
-        "Bids to play alone, lowest first; each is higher than every bid with partner.",
-        values="a list of bids, each with name, value (points) and exchange (cards, 0 to 3)",
+        "Bids for all tricks, lowest first; each is higher than every bid in tricks. They are "
+        "played alone, or with partner.",
+        values="a list of bids, each with name, value (points), exchange (cards, 0 to 3), partner "
+        "(true: with partner) and lost (points if it fails; by default its value)",
     )
     strain_named: StrainNamed = option(
         "in_bid",
-        "Whether the strain is part of the bid, or the declarer names it after the auction.",
+        "Whether the strain is part of the bid, or the declarer names it after the auction; "
+        '"lone_after": part of bids in tricks only, a bid for all tricks is named after it.',
         StrainNamed,
+    )
+    no_trump: NoTrump = option(
+        "high",
+        'Strains beside the suits: "high": no trump; "none": no others; "both": also LOW, no '
+        "trump in which the lowest card of a suit wins.",
+        NoTrump,
+    )
+    no_trump_from: int = option(
+        1,
+        "Lowest bid in tricks that may be played at no trump, high or low; bids for all tricks "
+        "always may.",
+        values="a whole number from 1 to the tricks of a hand plus 1",
+    )
+    auction: Auction = option(
+        "once",
+        '"once": one call each; "until_passes": until three passes follow a bid, and a seat that '
+        'passed may bid later; "until_out": the same, but a pass is final.',
+        Auction,
     )
     moon_ladder: MoonLadder = option(
         "jump",
@@ -111,20 +148,41 @@ class GameOptions:
         "redeal_next",
         '"dealer_forced": after three passes the dealer must bid; "eldest_forced": the eldest hand '
         'must bid; "redeal_next", "redeal_same": after four passes the next or the same dealer '
-        "deals.",
+        'deals; "dealer_lowest": after three passes the dealer must make the lowest bid.',
         AllPass,
+    )
+    exchange_seen: ExchangeSeen = option(
+        "blind",
+        '"blind": cards that the declarer gives up are out of play, unseen; "open": they join '
+        "partner's hand, who then passes as many and may return them.",
+        ExchangeSeen,
     )
     opening_lead: OpeningLead = option(
         "declarer",
         'Who leads to the first trick: "eldest", the seat left of the dealer (the next seat if it '
-        'sits out), or "declarer".',
+        'sits out), "declarer", or "left", the seat left of the declarer.',
         OpeningLead,
     )
     dealer_may_equal: DealerMayEqual = option(
         "never",
         '"lone": if the highest bid so far is a lone bid, the dealer may bid the same, in any '
-        'strain, and becomes the declarer; "never": the dealer must bid higher, too.',
+        'strain, and becomes the declarer; "any": if it is any bid; "never": the dealer must bid '
+        "higher, too.",
         DealerMayEqual,
+    )
+    made_scores: MadeScores = option(
+        "tricks",
+        'Points for a made bid in tricks: "tricks", one for each trick, or "bid", its number.',
+        MadeScores,
+    )
+    made_bonus: int = option(
+        0, "Further points for a made bid in tricks.", values="a whole number from 0 to 12"
+    )
+    defenders_score: DefendersScore = option(
+        "tricks",
+        'Points of the defenders: "tricks", one for each trick; "none"; "value_if_set", the value '
+        "of the bid if it fails, else none.",
+        DefendersScore,
     )
     win_rule: WinRule = option(
         "made_or_set",
@@ -139,6 +197,12 @@ class GameOptions:
         '"declarer": the declarer\'s side; "highest": the higher total, a draw if equal; '
         '"continue": the higher total, the game continues if equal.',
         BothOver,
+    )
+    floor: int | None = option(
+        None,
+        "Points at or below which a side loses the game, unless it is won; the declarer's side if "
+        "both are; none without such a limit.",
+        values='a whole number below 0, or "none"',
     )
     target: int | None = option(
         None,
@@ -155,6 +219,11 @@ class GameOptions:
         "Number of deals, passed-out ones included, after which the game is truncated.",
         values="a whole number from 1",
     )
+
+    @property
+    def strains(self) -> tuple[str, ...]:
+        """The names of the strains of this game: the suits, then NT and LOW if it has them."""
+        return STRAINS[: NO_TRUMP + {"none": 0, "high": 1, "both": 2}[self.no_trump]]
 
     @property
     def kinds(self) -> int:
@@ -182,6 +251,16 @@ class GameOptions:
     def exchange(self) -> int:
         """The largest exchange of the ladder (0 when no bid exchanges cards)."""
         return max((bid.exchange for bid in self.lone), default=0)
+
+    @property
+    def plays_alone(self) -> bool:
+        """Whether the ladder has a bid to play alone."""
+        return any(bid.alone for bid in self.lone)
+
+    @property
+    def most_calls(self) -> int:
+        """An upper bound of the number of calls in a hand."""
+        return 4 if self.auction == "once" else 4 + 3 * len(self.ladder)
 
     @property
     def hands_to_play(self) -> int:
@@ -217,12 +296,12 @@ def from_file(name: str, value: Any) -> Any:
     """Convert the value of an option in a TOML file to that of `Rules`.
 
     `ranks` may be a number and `partnered` a text such as "4-8". "none" stands for None in
-    `partnered`, `target` and `rounds`, and for no bids in `lone`. Any other value is returned
-    unchanged.
+    `partnered`, `target`, `rounds` and `floor`, and for no bids in `lone`. Any other value is
+    returned unchanged.
     """
     if name == "ranks" and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    if name in ("partnered", "target", "rounds", "lone") and isinstance(value, str):
+    if name in ("partnered", "target", "rounds", "floor", "lone") and isinstance(value, str):
         if value.lower() == NONE:
             return () if name == "lone" else None
         if name == "partnered" and (match := _RANGE.fullmatch(value.strip())):

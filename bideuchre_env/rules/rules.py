@@ -22,12 +22,13 @@ from bideuchre_env._deprecation import RENAMED, present_name
 from bideuchre_env.errors import OptionError, RulesError, UnknownRuleError
 from bideuchre_env.rules.bids import (
     MAX_BIDS,
+    MAX_ROUND_BIDS,
     check_integer,
     check_lone,
     lone_bids,
     trick_range,
 )
-from bideuchre_env.rules.cards import plain_letters
+from bideuchre_env.rules.cards import MAX_TRICKS, plain_letters
 from bideuchre_env.rules.options import (
     CHOICES,
     OPTIONS,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 MAX_COUNT = 10**15
+NUMBERS = ("copies", "target", "rounds", "max_hands", "floor", "no_trump_from", "made_bonus")
+"""The options that are whole numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +79,17 @@ class Rules(GameOptions):
                 choices = ", ".join(map(repr, words))
                 close = did_you_mean(value, words)
                 raise RulesError(f"{name}={brief(value)}: expected one of {choices}{close}")
-        for name in ("copies", "target", "rounds", "max_hands"):
+        for name in NUMBERS:
             if is_integer(value := getattr(self, name)):
                 object.__setattr__(self, name, int(value))
         check_integer("copies", self.copies, 1, 2)
         check_integer("max_hands", self.max_hands, 1, MAX_COUNT)
+        check_integer("made_bonus", self.made_bonus, 0, MAX_TRICKS)
         self._check_ladder()
         self._check_auction()
+        self._check_rounds_of_bidding()
+        self._check_strains()
+        self._check_scoring()
         self._check_winning()
 
     def _check_ladder(self) -> None:
@@ -113,10 +120,51 @@ class Rules(GameOptions):
                 raise RulesError(
                     "moon_ladder='step': expected 'jump' with lone bids that exchange cards"
                 )
-        if self.dealer_may_equal == "lone" and not self.lone:
+        if self.dealer_may_equal == "lone" and not self.plays_alone:
             raise RulesError(
-                "dealer_may_equal='lone': expected 'never', because this ladder has no lone bid"
+                "dealer_may_equal='lone': expected 'never' or 'any', because this ladder has no "
+                "lone bid"
             )
+        if self.exchange_seen == "open" and not self.exchange:
+            raise RulesError(
+                "exchange_seen='open': expected 'blind', because no bid of this ladder exchanges "
+                "cards"
+            )
+
+    def _check_rounds_of_bidding(self) -> None:
+        if self.auction == "once":
+            return
+        if self.dealer_may_equal != "never":
+            raise RulesError(
+                f"dealer_may_equal={self.dealer_may_equal!r}: expected 'never' with "
+                f"auction={self.auction!r}, in which the dealer does not have the last call"
+            )
+        if len(self.ladder) > MAX_ROUND_BIDS:
+            raise RulesError(
+                f"{len(self.ladder)} bids: expected at most {MAX_ROUND_BIDS} with "
+                f"auction={self.auction!r}"
+            )
+
+    def _check_strains(self) -> None:
+        check_integer("no_trump_from", self.no_trump_from, 1, self.tricks + 1)
+        if self.no_trump == "none" and self.no_trump_from != 1:
+            raise RulesError(f"no_trump_from={self.no_trump_from}: expected 1 with no_trump='none'")
+        if self.strain_named == "lone_after" and not (self.lone and self.partnered):
+            raise RulesError(
+                "strain_named='lone_after': expected 'in_bid' or 'after_auction' unless there are "
+                "bids in tricks and lone bids"
+            )
+
+    def _check_scoring(self) -> None:
+        if self.partnered is None:
+            for name, default in (("made_scores", "tricks"), ("made_bonus", 0)):
+                if getattr(self, name) != default:
+                    raise RulesError(
+                        f"{name}={brief(getattr(self, name))}: expected {brief(default)}, because "
+                        "this ladder has no bid in tricks"
+                    )
+        if self.floor is not None:
+            check_integer("floor", self.floor, -MAX_COUNT, -1)
 
     def _check_winning(self) -> None:
         if self.win_rule == "rounds":

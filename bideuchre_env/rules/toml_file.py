@@ -101,7 +101,7 @@ def written(name: str, value: Any) -> str:
     An option that is None is commented out, except `partnered`, which becomes "none".
     """
     if value is None and name != "partnered":
-        return f"# {name} = 1"
+        return f"# {name} = {-50 if name == 'floor' else 1}"
     if isinstance(value, list) and value and isinstance(value[0], dict):
         bids = [", ".join(f"{k} = {json.dumps(v)}" for k, v in bid.items()) for bid in value]
         return "\n".join([f"{name} = [", *(f"  {{ {bid} }}," for bid in bids), "]"])

@@ -15,7 +15,6 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import (
     N_SEATS,
-    N_STRAINS,
     STRAINS,
     hand_bits,
     hand_kinds,
@@ -35,7 +34,7 @@ from bideuchre_env.solver.transpositions import Searcher
 class DealTable:
     """The tricks of the declarer's side in every contract of a deal, with best play by all.
 
-    `partnered` and `alone` are int8 (4, 5): by declarer (a seat) and strain (C D H S NT).
+    `partnered` and `alone` are int8 (4, strains): by declarer (a seat) and strain of the game.
     `str(table)` is a text table.
     """
 
@@ -43,7 +42,7 @@ class DealTable:
     alone: Array
 
     def __str__(self) -> str:
-        head = "   ".join(f"{strain:>2}" for strain in STRAINS)
+        head = "   ".join(f"{strain:>2}" for strain in STRAINS[: self.partnered.shape[1]])
         lines = [f"declarer   {head}   alone {head}"]
         for seat in range(N_SEATS):
             both = [
@@ -93,11 +92,11 @@ def tables_of(
         memory: megabytes of transposition table for each thread, 64 by default.
 
     Returns:
-        int8 (n, 2, 4, 5): deal, with partner (0) or alone (1), declarer, strain.
+        int8 (n, 2, 4, strains): deal, with partner (0) or alone (1), declarer, strain.
     """
     hands = hands_of_deals(deals, rules)
     seat, tables = dealer_seat(dealer, rules), compile_tables(rules)
-    out = np.zeros((len(hands), 2, N_SEATS, N_STRAINS), np.int8)
+    out = np.zeros((len(hands), 2, N_SEATS, len(rules.strains)), np.int8)
 
     def work(searcher: Searcher, first: int, last: int) -> None:
         values.solve_table(searcher, tables, hands, seat, first, last, out)
@@ -136,7 +135,7 @@ def best_exchange(
     Args:
         deal, rules, dealer, memory: those of `table`; the errors are the same.
         declarer: the declarer's seat.
-        strain: the strain of the contract: "C", "D", "H", "S" or "NT".
+        strain: the strain of the contract: "C", "D", "H", "S", "NT" or "LOW".
         cards: the number of cards exchanged, 0 to 3, and no more than a hand has.
     """
     hands = hands_of_deal(deal, rules)
@@ -147,6 +146,8 @@ def best_exchange(
     dealt, tables = dealer_seat(dealer, rules), compile_tables(rules)
     held, partners = (hand_kinds(hands[0, player]) for player in (seat, seat ^ 2))
     given, passed = (sorted(set(combinations(kinds, cards))) for kinds in (held, partners))
+    if rules.exchange_seen == "open" and cards:
+        return _best_open_exchange(hands[0], rules, seat, strain, cards, dealer, memory)
     rests = [hand_bits((Counter(held) - Counter(chosen)).elements()) for chosen in given]
     best = np.zeros(2, np.int64)
 
@@ -160,3 +161,21 @@ def best_exchange(
         tuple(hand_names(hand_bits(kinds))) for kinds in (given[best[0]], passed[best[1]])
     )
     return Exchange(gives, passes, tricks)
+
+
+def _best_open_exchange(
+    hands: Array, rules: Rules, seat: int, strain: str, cards: int, dealer: Any, memory: Any
+) -> Exchange:
+    """Return the result of `best_exchange` if partner may return some of the cards given.
+
+    It is the best exchange of at most `cards` cards; further cards are given and returned.
+    """
+    blind = rules.replace(exchange_seen="blind")
+    options: dict[str, Any] = {"declarer": seat, "strain": strain, "dealer": dealer}
+    exchanges = [
+        best_exchange(hands, blind, cards=n, memory=memory, **options) for n in range(cards, -1, -1)
+    ]
+    best = max(exchanges, key=lambda exchange: exchange.tricks)
+    left = Counter(hand_names(hands[seat])) - Counter(best.given)
+    returned = tuple(left.elements())[: cards - len(best.given)]
+    return Exchange(best.given + returned, best.passed + returned, best.tricks)

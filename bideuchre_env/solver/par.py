@@ -19,14 +19,16 @@ from bideuchre_env.runtime.jit import Array, entry_kernel
 from bideuchre_env.solver.deal_table import best_exchange, tables_of
 from bideuchre_env.solver.inputs import hands_of_deal
 
+ALL_SEATS = (1 << N_SEATS) - 1
+
 
 @dataclass(frozen=True)
 class Par:
     """The result of a deal if all four seats see all cards and bid and play their best.
 
     `points` are side 0's (seats 0 and 2) minus side 1's. `contract` ("4 H"), `declarer` (a seat)
-    and `tricks` (of the declarer's side) are None after four passes; `calls` are the four calls
-    in words, the eldest hand's first ("bid 4 H", or "bid 4" where the strain is named later).
+    and `tricks` (of the declarer's side) are None after four passes; `calls` are all calls in
+    words, the eldest hand's first ("bid 4 H", or "bid 4" where the strain is named later).
     """
 
     points: int
@@ -49,7 +51,10 @@ def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) ->
         dealer: the dealer's seat.
     """
     hands = hands_of_deal(deal, rules)
-    return _Auction(hands, parse_seat("dealer", dealer), rules, memory).best(0, -1, -1)
+    auction = _Auction(hands, parse_seat("dealer", dealer), rules, memory)
+    if rules.auction == "once":
+        return auction.best(0, -1, -1)
+    return auction.in_rounds((auction.dealer + 1) % N_SEATS, -1, -1, 0)
 
 
 @entry_kernel
@@ -69,7 +74,7 @@ def points_of(states: Array, tables: Array, declarer: int, level: int, tricks: i
 
 
 class _Auction:
-    """Minimax over the four calls of a deal; `best(0, -1, -1)` is its par result.
+    """Minimax over the calls of a deal; `best(0, -1, -1)` is its par result with one call each.
 
     Contracts are evaluated only if the auction can end in them, and cached.
     """
@@ -79,6 +84,8 @@ class _Auction:
         self.tables, self.row = compile_tables(rules), new_states(1)
         self.tricks = tables_of(hands, rules, dealer=dealer, threads=1, memory=memory)[0]
         self.best = cache(self._best)
+        self.in_rounds = cache(self._best_in_rounds)
+        self.forced = rules.all_pass in ("dealer_forced", "dealer_lowest")
         self.contract = cache(self._contract)
         self.exchange_tricks = cache(self._exchange_tricks)
 
@@ -101,19 +108,62 @@ class _Auction:
                 results.append(_with_call(self._words(bid, seat), self.best(made + 1, bid, seat)))
         return max(results, key=lambda result: sign * result.points)
 
+    def _best_in_rounds(self, seat: int, level: int, declarer: int, out: int) -> Par:
+        """Return the par result of an auction in rounds, as `best`; `seat` is to act.
+
+        `out` has the seats that have passed since they last bid, as bits. All of them together
+        pass out the hand or end the auction.
+        """
+        made = min(out.bit_count(), N_SEATS - 1) if level < 0 else 1
+        sign = -1 if seat & 1 else 1
+        legal = int(self.tables["legal_calls"][0][made, level + 1])
+        results = []
+        if legal & 1:
+            passed = out | 1 << seat
+            results.append(_with_call("pass", self._after_pass(seat, level, declarer, passed)))
+        for bid in range(len(self.rules.ladder)):
+            if legal >> (1 + bid) & 1:
+                results.append(_with_call(self._words(bid, seat), self._after_bid(seat, bid, out)))
+        return max(results, key=lambda result: sign * result.points)
+
+    def _after_pass(self, seat: int, level: int, declarer: int, out: int) -> Par:
+        if level < 0:
+            if out == ALL_SEATS:
+                return Par(0, None, None, None, ())
+            return self.in_rounds((seat + 1) % N_SEATS, level, declarer, out)
+        turn = self._turn_after(seat, out)
+        if turn == declarer:
+            return self.contract(level, declarer)
+        return self.in_rounds(turn, level, declarer, out)
+
+    def _after_bid(self, seat: int, level: int, out: int) -> Par:
+        forced = out == ALL_SEATS & ~(1 << seat) and self.forced and seat == self.dealer
+        turn = self._turn_after(seat, out & ~(1 << seat))
+        if forced or turn == seat or level == len(self.rules.ladder) - 1:
+            return self.contract(level, seat)
+        return self.in_rounds(turn, level, seat, out & ~(1 << seat))
+
+    def _turn_after(self, seat: int, out: int) -> int:
+        turn = (seat + 1) % N_SEATS
+        while self.rules.auction == "until_out" and out >> turn & 1:
+            turn = (turn + 1) % N_SEATS
+        return turn
+
     def _words(self, level: int, seat: int) -> str:
-        if self.rules.strain_named == "in_bid":
+        if actions.names_strain(self.rules, self.rules.ladder[level]):
             return f"bid {self.contract(level, seat).contract}"
         return f"bid {self.rules.ladder[level].name}"
 
     def _contract(self, level: int, declarer: int) -> Par:
         """Return the result of the bid `level` in its declarer's best strain, without calls."""
         sign = -1 if declarer & 1 else 1
-        tricks = [self._tricks(level, declarer, strain) for strain in range(N_STRAINS)]
+        bits = int(self.tables["strain_bits"][0][level])
+        strains = [strain for strain in range(N_STRAINS) if bits >> strain & 1]
+        tricks = [self._tricks(level, declarer, strain) for strain in strains]
         points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]
-        strain = int(np.argmax(sign * np.array(points)))
-        words = actions.of(self.rules).contract(level, strain)
-        return Par(points[strain], words, declarer, tricks[strain], ())
+        best = int(np.argmax(sign * np.array(points)))
+        words = actions.of(self.rules).contract(level, strains[best])
+        return Par(points[best], words, declarer, tricks[best], ())
 
     def _tricks(self, level: int, declarer: int, strain: int) -> int:
         bid = self.rules.ladder[level]

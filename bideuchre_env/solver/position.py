@@ -106,7 +106,7 @@ def beats(position: Position, tie: int, card: int, best: int) -> bool:
 def set_up(position: Position, t: Tables, s: State) -> None:
     """Initialise `position` from a state row in the card play: hands and cards on the table."""
     strain, absent = s.strain, s.sitting_out
-    position.trump = -1 if strain == NO_TRUMP else strain
+    position.trump = -1 if strain >= NO_TRUMP else strain
     position.places = N_SEATS if absent < 0 else N_SEATS - 1
     for seat in range(N_SEATS):
         after = (seat + 1) & 3

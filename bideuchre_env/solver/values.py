@@ -11,7 +11,8 @@ from bideuchre_env.core.hands import put
 from bideuchre_env.core.phases.deal import begin_hand
 from bideuchre_env.core.phases.play import begin_play
 from bideuchre_env.core.records import State, Tables
-from bideuchre_env.rules.cards import N_SEATS, N_STRAINS
+from bideuchre_env.core.tables import ELDEST_LEADS
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 from bideuchre_env.solver.move_order import equal_to_below, playable
@@ -197,17 +198,17 @@ def solve_table(
 ) -> None:
     """Write the tricks of the declarer's side in every contract to `out`, for deals `first:last`.
 
-    `hands` are int64 (n, 4). `out` is int8 (n, 2, 4, 5): deal, with partner (0) or alone (1),
+    `hands` are int64 (n, 4). `out` is int8 (n, 2, 4, strains): deal, with partner (0) or alone (1),
     declarer, strain.
     """
     position, s, t = searcher.position[0], searcher.states[0], tables[0]
     for i in range(first, last):
-        for strain in range(N_STRAINS):
+        for strain in range(t.n_strains):
             for alone in range(2):
                 value = 0
                 for declarer in range(N_SEATS):
                     # if the eldest hand leads to four, the result does not depend on the declarer
-                    if declarer == 0 or alone or t.eldest_leads == 0:
+                    if declarer == 0 or alone or t.opening_lead != ELDEST_LEADS:
                         set_contract(s, t, hands[i], dealer, declarer, strain, alone)
                         set_up(position, t, s)
                         if alone or declarer == 0:

@@ -34,7 +34,7 @@ from bideuchre_env.core.state import AUCTION, DEAL, new_states
 from bideuchre_env.core.step import legal_bits
 from bideuchre_env.core.view import see
 from bideuchre_env.learning.pairs import Policy
-from bideuchre_env.rules.cards import N_STRAINS, NO_TRUMP
+from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
 from bideuchre_env.training.descent import check_trained, descend, forward
@@ -250,7 +250,7 @@ def two_calls(
     of_other_kind = word // 100 % 100 < lone
     other, best_draw = -1, -1
     for call in range(8 * (1 + t.n_levels)):
-        if call & 7 < N_STRAINS and call != best:
+        if call & 7 < t.n_strains and call != best:
             draw = int(mix(np.uint64(word) + np.uint64(call)) >> np.uint64(2))
             preferred = of_other_kind and is_lone(t, call) != alone
             draw += 1 << 62 if preferred else 0
@@ -294,7 +294,7 @@ def refit_shifts(network: Array, trials: Array) -> None:
     stood = trials["stood"] == 1
     strains, beyond, inputs = (trials[name][stood] for name in ("strain", "beyond", "shift"))
     for kind in range(2):
-        these = (strains == NO_TRUMP) == bool(kind)
+        these = (strains >= NO_TRUMP) == bool(kind)
         x = inputs[these]
         left = x.T @ x + RIDGE * np.eye(N_SHIFT_INPUTS)
         network["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])

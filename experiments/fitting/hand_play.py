@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.expert.hand_table import SCALE
+from bideuchre_env.agents.expert.hand_table import SCALE, STRAINS
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.core.hands import put
 from bideuchre_env.core.phases.deal import GOLDEN, begin_hand, bounded, mix, seed_stream, shuffle
@@ -18,7 +18,7 @@ from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.step import apply, begin_cards, legal_bits
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import COPY_SHIFT, N_STRAINS
+from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
@@ -81,8 +81,8 @@ def play_block(
     (kinds, copies, leader, low, precision), (start, keys) = shared, block
     n, tricks = len(keys), kinds * copies // 4
     table = new_table(game(kinds, copies, leader))
-    won = np.zeros((n, N_STRAINS, tricks + 1), np.int64)
-    alone = np.zeros((n, N_EXCHANGES, N_STRAINS, 2), np.int64)
+    won = np.zeros((n, STRAINS, tricks + 1), np.int64)
+    alone = np.zeros((n, N_EXCHANGES, STRAINS, 2), np.int64)
     for i in range(0, n, 8):  # Ctrl-C cannot interrupt a kernel, so each call plays few hands
         part = slice(i, min(i + 8, n))
         hands = (table, keys[part], start + i, low)
@@ -107,7 +107,7 @@ def play_partnered(
     """
     first, most, limit = deals.first, deals.most, deals.partnered
     for i in range(len(keys)):
-        row, every = np.uint64(first_row + i), (1 << N_STRAINS) - 1
+        row, every = np.uint64(first_row + i), (1 << STRAINS) - 1
         play_deals(table, keys[i], row, low, every, 0, first, 0.0, won[i])
         playing = unsure(won[i], best_strains(won[i], 0.0), most, limit)
         play_deals(table, keys[i], row, low, playing, first, most, limit, won[i])
@@ -142,7 +142,7 @@ def play_deals(
             return
         seed_stream(deal, low, mix(row * GOLDEN + np.uint64(j)))
         deal_others(deal, t, hand)
-        for strain in range(N_STRAINS):
+        for strain in range(STRAINS):
             if playing >> strain & 1:
                 give_contract(s, deal, t, 0, strain)
                 play_out(s, table)
@@ -162,11 +162,11 @@ def play_alone(
     deal, s, t = table.states[0], table.states[1], table.work.tables[0]
     for i in range(len(keys)):
         row, best = np.uint64(first_row + i), best_strains(won[i], NEAR)
-        playing = (1 << N_STRAINS * N_EXCHANGES) - 1
+        playing = (1 << STRAINS * N_EXCHANGES) - 1
         for j in range(deals.most):
             if j >= deals.first and (j - deals.first) % LOOK == 0:
-                for place in range(N_STRAINS * N_EXCHANGES):
-                    exchange, strain = place // N_STRAINS, place % N_STRAINS
+                for place in range(STRAINS * N_EXCHANGES):
+                    exchange, strain = place // STRAINS, place % STRAINS
                     behind = best >> strain & 1 == 0
                     if behind or half_width(alone[i, exchange, strain]) <= deals.lone:
                         playing &= ~(1 << place)
@@ -174,9 +174,9 @@ def play_alone(
                 break
             seed_stream(deal, low + np.uint64(1), mix(row * GOLDEN + np.uint64(j)))
             deal_others(deal, t, keys[i])
-            for place in range(N_STRAINS * N_EXCHANGES):
+            for place in range(STRAINS * N_EXCHANGES):
                 if playing >> place & 1:
-                    exchange, strain = place // N_STRAINS, place % N_STRAINS
+                    exchange, strain = place // STRAINS, place % STRAINS
                     give_contract(s, deal, t, 1 + exchange, strain)
                     play_out(s, table)
                     alone[i, exchange, strain, 1 if s.tricks_won[1] == 0 else 0] += 1
@@ -189,10 +189,10 @@ def best_strains(won: Array, near: float) -> int:
     The chances in the table are rounded, so a strain just behind may be among the best there.
     """
     third, best = 0.0, 0
-    for strain in range(N_STRAINS):
+    for strain in range(STRAINS):
         if ahead_of(won, strain) == BEST - 1:
             third = mean_tricks(won[strain])
-    for strain in range(N_STRAINS):
+    for strain in range(STRAINS):
         if ahead_of(won, strain) < BEST or mean_tricks(won[strain]) > third - near:
             best |= 1 << strain
     return best
@@ -202,7 +202,7 @@ def best_strains(won: Array, near: float) -> int:
 def unsure(won: Array, strains: int, most: int, limit: float) -> int:
     """Return the bits of `strains` with a half-width above `limit` and fewer than `most` deals."""
     left = 0
-    for strain in range(N_STRAINS):
+    for strain in range(STRAINS):
         wide = half_width(won[strain]) > limit and won[strain].sum() < most
         left |= (strains >> strain & int(wide)) << strain
     return left
@@ -222,7 +222,7 @@ def mean_tricks(counts: Array) -> float:
 def ahead_of(won: Array, strain: int) -> int:
     """Return the number of strains with more mean tricks than `strain`, or equal and before it."""
     own, ahead = mean_tricks(won[strain]), 0
-    for other in range(N_STRAINS):
+    for other in range(STRAINS):
         mean = mean_tricks(won[other])
         ahead += 1 if mean > own or (mean == own and other < strain) else 0
     return ahead

@@ -244,10 +244,9 @@ class Dealer:
         self.parts = {
             name: Part(self.tables, name, all_hands and name == "cards") for name in PARTS
         }
-        acts = actions.of(rules)
-        bids = [bid.alone for bid in rules.ladder for _ in range(acts.strains_per_bid)]
+        t, calls = compile_tables(rules)[0], actions.of(rules).trump_offset
         alone = np.zeros(self.parts["auction"].features.outputs, bool)
-        alone[1 : 1 + len(bids)] = bids
+        alone[1:calls] = t["alone"][t["call_levels"][1:calls]]
         self._alone = self.tables.to_device(alone)
 
     def play(self, terms: Terms, networks: Networks) -> Batch:

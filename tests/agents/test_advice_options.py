@@ -105,7 +105,7 @@ def test_a_time_limit_alone_sets_the_number_of_deals():
 
 def levels_of(some, acts, t, alone):
     """Ladder levels of the lone (`alone` 1) or partnered (`alone` 0) bids among actions, a set."""
-    levels = {(action - 1) // acts.strains_per_bid for action in some if action > 0}
+    levels = {int(t["call_levels"][action]) for action in some if 0 < action < acts.trump_offset}
     return {level for level in levels if level < t["n_levels"] and t["alone"][level] == alone}
 
 

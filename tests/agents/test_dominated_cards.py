@@ -67,7 +67,7 @@ def exchanges(rules, n, seed):
         states = start(rules, n, seed=seed)
         while len(live := live_rows(states)) and (states["phase"][live] < GIVING).any():
             choices = np.zeros(len(live), np.int64)
-            for j, strain in enumerate(rng.integers(0, len(STRAINS), len(live))):
+            for j, strain in enumerate(rng.integers(0, len(rules.strains), len(live))):
                 name, calls = f"trump {STRAINS[strain]}", states["calls_made"][live[j]]
                 if calls == 0:
                     in_bid = rules.strain_named == "in_bid"

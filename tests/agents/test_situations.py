@@ -11,7 +11,7 @@ from support.agent_games import BARRIE, BOTH, CINCINNATI, CLUB, SIMPLIFIED, SIX_
 
 from bideuchre_env import agents, solver
 from bideuchre_env.core.state import PLAY
-from bideuchre_env.rules.cards import CARD_NAMES, STRAINS
+from bideuchre_env.rules.cards import CARD_NAMES
 
 NT_BID, BID_5 = "bid 1 NT, pass, pass, pass, ", "bid 5 S, pass, pass, pass"
 TO_PARTNER = "pass, pass, bid 4, pass, trump H, "
@@ -242,7 +242,7 @@ def test_the_agent_chooses_a_good_action(rules, hands, story, pattern, options, 
     assert re.fullmatch(pattern, choice), choice
 
 
-@pytest.mark.parametrize("strain", STRAINS)
+@pytest.mark.parametrize("strain", BARRIE.strains)
 def test_rule_makes_no_lone_bid_without_the_right_bower_of_a_single_deck(strain):
     """Partner, whose bid is raised, holds it in one of three deals."""
     rules = BARRIE.replace(ranks="9", copies=1, partnered=(1, 6))

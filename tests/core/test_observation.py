@@ -81,10 +81,11 @@ def test_the_state_contains_the_four_hands(game, seed, choices):
         assert (state[4 * private :] == public).all()
 
 
-def hidden_fields(row, seat):
+def hidden_fields(rules, row, seat):
     """Yield "given", "passed" or both: the piles of the exchange that are hidden from a seat."""
     declarer, phase = int(row["declarer"]), int(row["phase"])
-    if seat != declarer:
+    taken_up = rules.exchange_seen == "open" and phase >= 3 and seat == (declarer + 2) % 4
+    if seat != declarer and not taken_up:
         yield "given"
     if seat != (declarer + 2) % 4 and (phase == 3 or seat != declarer):
         yield "passed"
@@ -101,7 +102,7 @@ def test_hidden_numbers_change_no_observation(game, seed, choices):
             for other in range(4):
                 if other != seat:
                     rows["hands"][0, other] = rng.integers(0, 2**48)
-            for name in hidden_fields(env._states[0], seat):
+            for name in hidden_fields(game, env._states[0], seat):
                 there = rows[name][0] >= 0  # the number of cards is public
                 rows[name][0, there] = rng.integers(0, game.kinds, there.sum())
             observe_row(rows, tables, layout.offsets, seat, out)

@@ -24,6 +24,7 @@ from bideuchre_env.rules.cards import CARD_NAMES, hand_names
 LONE = (Bid("call-2", 12, exchange=2), Bid("call-1", 18, exchange=1), Bid("moon", 24))
 TINY = Rules(ranks="J", partnered=(1, 4), lone=LONE, target=32)
 DOUBLE = Rules(ranks="J", copies=2, partnered=None, lone=LONE, target=52)
+OPEN = TINY.replace(exchange_seen="open")
 TINY_ROLES = ("declarer", "left", "partner", "right")
 
 
@@ -52,12 +53,14 @@ def splits(cards, sizes):
 def all_deals(env, seat):
     """The weight of every outcome that a seat's information allows, by brute force."""
     row = env._states[0]
-    strain = ("C", "D", "H", "S", "NT")[row["strain"]] if row["strain"] >= 0 else "NT"
+    strain = ("C", "D", "H", "S", "NT", "LOW")[row["strain"]] if row["strain"] >= 0 else "NT"
     declarer, phase = int(row["declarer"]), int(row["phase"])
     partner = (declarer + 2) % 4
     played = [names(row["plays"][who * 12 : who * 12 + 12]) for who in range(4)]
     given_cards, passed = names(row["given"]), names(row["passed"])
     exchanged = phase >= 4  # the declarer has the partner's cards
+    if env.rules.exchange_seen == "open" and given_cards and phase >= 3:
+        return open_deals(env, seat)
     hands = [hand_names(int(hand)) for hand in row["hands"]]
 
     seen = Counter(hands[seat]) + sum(map(Counter, played), Counter())
@@ -96,6 +99,71 @@ def all_deals(env, seat):
             continue
         for chosen in combinations(sorted(hands_now[declarer] + played[declarer]), len(passed)):
             weights[tuple(map(tuple, (*hands_now, piles_now[0], sorted(chosen))))] += 1
+    return weights
+
+
+def open_deals(env, seat):
+    """The weights of `all_deals` after the cards given in an open exchange have been taken up.
+
+    Every way to deal the cards and to choose those given and passed is as likely as any other.
+    """
+    row = env._states[0]
+    declarer, phase = int(row["declarer"]), int(row["phase"])
+    partner = (declarer + 2) % 4
+    played = [names(row["plays"][who * 12 : who * 12 + 12]) for who in range(4)]
+    given, passed = names(row["given"]), names(row["passed"])
+    hands = [hand_names(int(hand)) for hand in row["hands"]]
+    weights: Counter = Counter()
+
+    def add(dealt, given, passed):
+        weights[tuple(map(tuple, (*map(sorted, dealt), sorted(given), sorted(passed))))] += 1
+
+    known = [[], [], [], []]  # cards of other seats
+    if seat == declarer:
+        left = Counter(given) - Counter(passed if phase >= 4 else [])
+        known[partner] = list(left.elements())
+    elif seat == partner and phase >= 4:
+        known[declarer] = list((Counter(passed) - Counter(played[declarer])).elements())
+    seen = Counter(hands[seat]) + sum(map(Counter, played), Counter())
+    seen += sum(map(Counter, known), Counter())
+    picked = len(passed) if phase == 3 else 0
+    if seat == partner and phase == 3:
+        seen += Counter(passed)
+    unknown = list((Counter(deck(env.rules.ranks, env.rules.copies)) - seen).elements())
+    others = [who for who in range(4) if who != seat]
+    in_union = picked if seat != partner else 0
+    sizes = [
+        len(hands[who]) - len(known[who]) + (in_union if who == partner else 0) for who in others
+    ]
+    strain = ("C", "D", "H", "S", "NT", "LOW")[row["strain"]]
+    voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
+    for piles in splits(unknown, sizes):
+        if any(
+            suit_of(card, strain) in void
+            for pile, void in zip(piles, voids, strict=True)
+            for card in pile
+        ):
+            continue
+        dealt = [list(hands[seat])] * 4
+        for who, pile in zip(others, piles, strict=True):
+            dealt[who] = pile + known[who]
+        defends = (seat - declarer) % 2 == 1
+        passings = [passed]
+        if phase >= 4 and defends:
+            passings = list(combinations(dealt[declarer] + played[declarer], len(passed)))
+        elif in_union:
+            passings = list(combinations(range(len(dealt[partner])), picked))
+        for choice in passings:
+            now = [list(hand) for hand in dealt]
+            cards = list(choice)
+            if in_union:
+                cards = [dealt[partner][i] for i in choice]
+                now[partner] = [c for i, c in enumerate(dealt[partner]) if i not in choice]
+            if not defends:
+                add(now, given, cards)
+                continue
+            for gave in combinations(now[partner] + cards, len(given)):
+                add(now, gave, cards)
     return weights
 
 
@@ -149,6 +217,7 @@ ENDINGS = {  # rules, and the limits of `cost` in the usual and in the long test
     "double deck": (Rules(ranks="J", copies=2, partnered=(1, 8), target=52), 900, 2_600),
     "big double deck": (Rules(copies=2, partnered=(1, 12), target=52), 900, 2_600),
     "exchange": (TINY, 1_300, 4_000),
+    "open exchange": (OPEN, 1_300, 4_000),
     "double deck exchange": (DOUBLE, 1_800, 9_000),
 }
 
@@ -188,10 +257,10 @@ def test_endings_are_redealt_uniformly(kind, positions):
         assert uneven  # some outcomes represent more deals of cards than others
 
 
-def at_phase(phase, level, picks):
-    """A game of `TINY` after `picks` picks of a phase; level 4 is call-2, level 5 call-1."""
+def at_phase(phase, level, picks, rules=TINY):
+    """A game of `rules` after `picks` picks of a phase; level 4 is call-2, level 5 call-1."""
     for seed in range(10_000):
-        env = start(TINY, seed)
+        env = start(rules, seed)
         for _ in plies(env, Chooser(seed)):
             row = env._states[0]
             if (row["phase"], row["picks"]) == (phase, picks) and row["level"] == level:
@@ -213,6 +282,15 @@ BEFORE_THE_PLAY += exchanges(3, 5, 0, ()) + exchanges(3, 4, 1, (0,))
 @pytest.mark.parametrize(("phase", "level", "picks", "role"), BEFORE_THE_PLAY)
 def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
     env = at_phase(phase, level, picks)
+    seat = (int(env._states[0]["declarer"]) + role) % 4
+    assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
+
+
+@pytest.mark.parametrize("role", range(4), ids=TINY_ROLES)
+@pytest.mark.parametrize("picks", [0, 1])
+def test_open_exchanges_are_redealt_uniformly(picks, role):
+    """The declarer knows that partner holds the cards given, or has passed them back."""
+    env = at_phase(3, 4, picks, OPEN)
     seat = (int(env._states[0]["declarer"]) + role) % 4
     assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
 

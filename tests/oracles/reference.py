@@ -1,15 +1,16 @@
 """A slow reference engine for the Bid Euchre family, with which tests compare the fast engine.
 
-Written from the rule texts alone (S0..S4 are the five source documents, R is rules.md) and sharing
-nothing with the package. Cards are strings ("JH"), hands are lists, seats are 0..3 clockwise,
-side 0 is seats 0 and 2, side 1 is seats 1 and 3. Rules are a dict, as of `Rules.to_dict`.
+Written from the rule texts alone (S0..S4 are the five source documents, R is rules.md, F is
+`law/sentences/F.txt`, the options of the wider family) and sharing nothing with the package.
+Cards are strings ("JH"), hands are lists, seats are 0..3 clockwise, side 0 is seats 0 and 2, side 1
+is seats 1 and 3. Rules are a dict, as of `Rules.to_dict`.
 """
 
 from collections import Counter
 from typing import NamedTuple
 
 SUITS = ["C", "D", "H", "S"]
-STRAINS = ["C", "D", "H", "S", "NT"]
+STRAINS = {"none": SUITS, "high": [*SUITS, "NT"], "both": [*SUITS, "NT", "LOW"]}
 SAME_COLOUR = {"C": "S", "S": "C", "D": "H", "H": "D"}
 PLAIN_ORDER = "9TJQKA"  # low to high
 
@@ -22,6 +23,8 @@ class Level(NamedTuple):
     lone: bool
     exchange: int  # cards exchanged with the partner (lone bids)
     value: int  # points at stake: the bid, or the lone bid's value
+    lost: int  # points lost when it fails
+    in_tricks: bool  # a bid of a number of tricks, not one for all tricks
 
 
 def deck(ranks, copies):
@@ -33,7 +36,7 @@ def deck(ranks, copies):
 
 def is_left_bower(card, strain):
     """Whether a card is S4's "other jack of the same colour (left bower)"; R: none at no trump."""
-    return strain != "NT" and card == "J" + SAME_COLOUR[strain]
+    return strain in SUITS and card == "J" + SAME_COLOUR[strain]
 
 
 def suit_of(card, strain):
@@ -45,7 +48,9 @@ def height(card, strain):
     """A card's strength in its suit. S4: "the highest trump is the jack of the trump suit (right
     bower), then the other jack of the same colour (left bower), then ace, king, queen, 10, 9".
     """
-    if strain != "NT" and card == "J" + strain:
+    if strain == "LOW":  # F: "in each suit the lowest card wins"
+        return -PLAIN_ORDER.index(card[0])
+    if strain in SUITS and card == "J" + strain:
         return 101
     if is_left_bower(card, strain):
         return 100
@@ -77,9 +82,12 @@ class ReferenceGame:
         self.levels = []
         if rules["partnered"] is not None:
             lo, hi = rules["partnered"]
-            self.levels += [Level(str(n), n, False, 0, n) for n in range(lo, hi + 1)]
+            self.levels += [Level(str(n), n, False, 0, n, n, True) for n in range(lo, hi + 1)]
         for bid in rules["lone"]:
-            self.levels.append(Level(bid["name"], self.size, True, bid["exchange"], bid["value"]))
+            # F: a bid for all tricks may be played with partner, and lose other points
+            lone, lost = not bid.get("partner", False), bid.get("lost", bid["value"])
+            level = Level(bid["name"], self.size, lone, bid["exchange"], bid["value"], lost, False)
+            self.levels.append(level)
         self.dealer = dealer
         self.score = list(score)
         self.hands_dealt = self.hands_played = 0
@@ -94,7 +102,8 @@ class ReferenceGame:
         """Reset all attributes of a hand, before a deal."""
         self.hand_dealer = self.dealer  # stays put when `dealer` moves on at the end of the hand
         self.hands = [[], [], [], []]
-        self.calls = [None, None, None, None]
+        self.calls = [None, None, None, None]  # the last of each seat
+        self.bids, self.passes_in_a_row = [], 0  # every (seat, bid) in order
         self.standing = None  # index into levels of the highest bid so far
         self.standing_seat = self.standing_strain = None
         self.declarer = self.level = self.strain = None  # the contract
@@ -134,7 +143,7 @@ class ReferenceGame:
         if self.phase == "auction":
             return self._legal_calls()
         if self.phase == "naming":
-            return {f"trump {strain}" for strain in STRAINS}
+            return {f"trump {strain}" for strain in self._strains(self.level)}
         if self.phase in ("giving", "passing"):
             return set(self.hands[self.to_act])
         return self._legal_cards() if self.phase == "play" else set()
@@ -145,22 +154,37 @@ class ReferenceGame:
             calls.add("pass")
         for index, level in enumerate(self.levels):
             if self._may_bid(index):
-                if self.rules["strain_named"] == "in_bid":
-                    calls |= {f"bid {level.words} {strain}" for strain in STRAINS}
+                if self._names_strain(level):
+                    calls |= {f"bid {level.words} {strain}" for strain in self._strains(level)}
                 else:
                     calls.add(f"bid {level.words}")
         return calls
 
+    def _names_strain(self, level):
+        if self.rules["strain_named"] == "lone_after":
+            return level.in_tricks  # F: "numbers name the strain, lone bids do not"
+        return self.rules["strain_named"] == "in_bid"
+
+    def _strains(self, level):
+        # F: "the lowest bid in tricks that may be played at no trump"
+        if level.in_tricks and level.tricks < self.rules["no_trump_from"]:
+            return SUITS
+        return STRAINS[self.rules["no_trump"]]
+
     def _may_pass(self):
         # S0: "if every player ... passes, the dealer is put in a tough spot and must play"
-        if self.rules["all_pass"] == "dealer_forced":
+        if self.rules["all_pass"] in ("dealer_forced", "dealer_lowest"):
             return not (self.to_act == self.dealer and self.standing is None)
         # R: "`eldest_forced`: the first speaker may not pass"
         if self.rules["all_pass"] == "eldest_forced":
-            return self.to_act != (self.dealer + 1) % 4
+            return not (self.to_act == (self.dealer + 1) % 4 and self.standing is None)
         return True
 
     def _may_bid(self, index):
+        # F: "after three passes the dealer must make the lowest bid"
+        forced = self.rules["all_pass"] == "dealer_lowest" and self.standing is None
+        if forced and self.to_act == self.dealer:
+            return index == 0
         if self.standing is not None:
             # S4: "you must either pass or bid a larger number of tricks than the previous bid"
             if index < self.standing:
@@ -168,12 +192,12 @@ class ReferenceGame:
             # S1: "The only time a player does not have to overbid is when it is the dealers turn
             # and the previous high bid is to take all eight tricks" - R: a standing lone bid
             if index == self.standing:
-                allowed = self.rules["dealer_may_equal"] == "lone"
-                return allowed and self.to_act == self.dealer and self.levels[index].lone
+                allowed = {"never": False, "lone": self.levels[index].lone, "any": True}
+                return allowed[self.rules["dealer_may_equal"]] and self.to_act == self.dealer
         # R: "`step`: a k-fold moon needs a standing (k-1)-fold moon, passes in between allowed,
         # over one's partner allowed. `jump`: any higher bid."
-        if self.rules["moon_ladder"] == "step" and self.levels[index].lone:
-            first_lone = index == 0 or not self.levels[index - 1].lone
+        if self.rules["moon_ladder"] == "step" and not self.levels[index].in_tricks:
+            first_lone = index == 0 or self.levels[index - 1].in_tricks
             return first_lone or self.standing == index - 1
         return True
 
@@ -203,19 +227,54 @@ class ReferenceGame:
             self._play_card(action)
 
     def _call(self, action):
-        self.calls[self.to_act] = action
+        seat = self.to_act
+        self.calls[seat] = action
+        self.passes_in_a_row += 1
         if action != "pass":
-            words = action.removeprefix("bid ")
-            if self.rules["strain_named"] == "in_bid":
+            words, self.standing_strain = action.removeprefix("bid "), None
+            names = [level.words for level in self.levels]
+            if words not in names:
                 words, self.standing_strain = words.rsplit(" ", 1)
-            self.standing = [level.words for level in self.levels].index(words)
-            self.standing_seat = self.to_act
+            self.standing = names.index(words)
+            self.standing_seat = seat
+            self.bids.append((seat, action))
+            self.passes_in_a_row = 0
+        if self.rules["auction"] != "once":
+            self._next_in_rounds(seat, action)
+            return
         # S4: "Each player has just one opportunity to bid ... ending with the dealer"
         if self.to_act != self.dealer:
             self.to_act = (self.to_act + 1) % 4
         elif self.standing is None:
             self._end_hand(passed_out=True)
         else:
+            self._end_auction()
+
+    def _next_in_rounds(self, seat, action):
+        """End an auction in rounds or find the next to call.
+
+        F: "until three passes follow a bid, and a seat that passed may bid later" (until_passes),
+        "the same, but a pass is final" (until_out). "The highest bid, and the bid of a dealer who
+        may not pass, end it at once."
+        """
+        if self.standing is None:
+            if self.passes_in_a_row == 4:
+                self._end_hand(passed_out=True)
+            else:
+                self.to_act = (seat + 1) % 4
+            return
+        must_bid = self.rules["all_pass"] in ("dealer_forced", "dealer_lowest")
+        forced = must_bid and len(self.bids) == 1 and None not in self.calls
+        forced = forced and action != "pass" and seat == self.dealer
+        out = [other for other in range(4) if other != seat and self.calls[other] == "pass"]
+        if self.rules["auction"] == "until_passes":
+            out = []
+        following = [(seat + step) % 4 for step in (1, 2, 3, 4)]
+        self.to_act = next(other for other in following if other not in out)
+        silent = [other for other in range(4) if self.calls[other] == "pass"]
+        over = self.passes_in_a_row == 3 and self.rules["auction"] == "until_passes"
+        over = over or (self.rules["auction"] == "until_out" and len(silent) == 3)
+        if over or forced or self.standing == len(self.levels) - 1:
             self._end_auction()
 
     def _end_auction(self):
@@ -225,7 +284,7 @@ class ReferenceGame:
         if self.level.lone:
             # S4: "your partner puts his or her cards face down and takes no part in the play"
             self.sitting_out = (self.declarer + 2) % 4
-        if self.rules["strain_named"] == "in_bid":
+        if self.standing_strain is not None:
             self.strain = self.standing_strain
             self._after_strain()
         else:
@@ -245,6 +304,8 @@ class ReferenceGame:
         self.given.append(card)
         if len(self.given) == self.level.exchange:
             self.phase, self.to_act = "passing", self.sitting_out
+            if self.rules["exchange_seen"] == "open":  # F: "they join partner's hand"
+                self.hands[self.sitting_out] += self.given
 
     def _pass_card(self, card):
         """Pass one card. S4: "the bidder's partner passes an equal number of cards face down"."""
@@ -259,6 +320,8 @@ class ReferenceGame:
         self.phase = "play"
         if self.rules["opening_lead"] == "declarer":
             self.to_act = self.declarer  # S4: "The high bidder leads to the first trick"
+        elif self.rules["opening_lead"] == "left":
+            self.to_act = (self.declarer + 1) % 4  # F: "the seat left of the declarer"
         else:
             # R: "eldest hand (left of dealer); if it sits out, the next seat"
             self.to_act = self._next_player(self.dealer)
@@ -322,13 +385,33 @@ class ReferenceGame:
         # S0: "the defending team, always gets one point for every trick they capture"
         points = list(self.tricks)  # R: made: "1 point a trick; lone: its value"
         if not self._made():
-            points[ours] = -self.level.value  # R: failed: "minus the bid; lone: minus its value"
-        elif self.level.lone:
+            points[ours] = -self.level.lost  # R: failed: "minus the bid; lone: minus its value"
+        elif not self.level.in_tricks:
             points[ours] = self.level.value
+        else:
+            # F: "one for each trick", or the bid's number; and "further points"
+            if self.rules["made_scores"] == "bid":
+                points[ours] = self.level.tricks
+            points[ours] += self.rules["made_bonus"]
+        if self.rules["defenders_score"] != "tricks":
+            # F: "the value of the bid if it fails, else none"
+            gets = self.rules["defenders_score"] == "value_if_set" and not self._made()
+            points[1 - ours] = self.level.value if gets else 0
         return points
 
     def _decide(self):
         """Set winner and outcome after a played hand, if the game has been won or drawn."""
+        self._decide_by_target()
+        if self.outcome != "unfinished" or self.rules["floor"] is None:
+            return
+        # F: "points at or below which a side loses the game, unless it is won; the declarer's side
+        # if both are"
+        ours = self.declarer % 2
+        for loser in (ours, 1 - ours):
+            if self.outcome == "unfinished" and self.score[loser] <= self.rules["floor"]:
+                self.winner, self.outcome = 1 - loser, "won"
+
+    def _decide_by_target(self):
         rule = self.rules["win_rule"]
         if rule == "rounds":
             # R: "`rounds` x 4 played hands ...; most points wins, equal = draw"
@@ -373,12 +456,18 @@ class ReferenceGame:
         knows_passed = seat == self.sitting_out
         if seat == self.declarer and self.phase != "passing":
             knows_passed = True
+        knows_given = seat == self.declarer
+        if self.rules["exchange_seen"] == "open" and self.phase != "giving":
+            knows_given = knows_given or (seat == self.sitting_out and self.level.exchange > 0)
         return {
             "phase": self.phase,
             "to_act": rel(self.to_act),
             "hand": sorted(self.hands[seat]),
             "dealer": rel(self.hand_dealer),
             "calls": [self.calls[other] for other in seats],
+            "bids": []
+            if self.rules["auction"] == "once"
+            else [(rel(bidder), bid) for bidder, bid in self.bids],
             "bid": None if self.level is None else self.level.words,
             "strain": self.strain,
             "declarer": rel(self.declarer),
@@ -388,12 +477,13 @@ class ReferenceGame:
             "winning": rel(winner_of(self.trick, self.strain)) if self.trick else None,
             "played": [list(self.played[other]) for other in seats],
             # R: "what the declarer gave up ... stays known to the declarer alone"
-            "discarded": sorted(self.given) if seat == self.declarer else [],
+            "discarded": sorted(self.given) if knows_given else [],
             "passed": sorted(self.passed) if knows_passed else [],
             "voids": ["".join(sorted(self.voids[other])) for other in seats],
             "tricks_won": [self.tricks[us], self.tricks[them]],
             "score": [self.score[us], self.score[them]],
             "to_go": [0, 0] if rounds else [target - self.score[us], target - self.score[them]],
             "target": target,
+            "floor": self.rules["floor"],
             "hands_left": self.hands_left,
         }

@@ -47,12 +47,15 @@ def test_every_option_has_a_comment():
     parts = text.split("\n\n")[1:]
     assert len(parts) == len(OPTIONS)
     for name, part in zip(OPTIONS, parts, strict=True):
-        *_, line = part.replace("# rounds", "rounds").rstrip(" ]\n").split("\n# ")
+        shown = part.replace("# rounds =", "rounds =").replace("# floor =", "floor =")
+        *_, line = shown.rstrip(" ]\n").split("\n# ")
         assert f"\n{name} = " in f"\n{line}"
         assert "# Takes " in part
         assert all(f'"{word}"' in part for word in CHOICES.get(name, ()))
     assert max(map(len, text.splitlines())) <= 100
-    assert list(tomllib.loads(text)) == [name for name in OPTIONS if name != "rounds"]
+    assert list(tomllib.loads(text)) == [
+        name for name in OPTIONS if name not in ("rounds", "floor")
+    ]
 
 
 def test_a_file_may_leave_out_unchanged_rules(farm):

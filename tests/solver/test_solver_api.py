@@ -69,7 +69,7 @@ def test_invalid_positions_are_refused(message, position, options):
         solver.solve(position(env), **options)
 
 
-BAD_ROWS = [(0, "phase", 0, [77]), (0, "strain", 0, [5, -1]), (0, "turn", 0, [4])]
+BAD_ROWS = [(0, "phase", 0, [77]), (0, "strain", 0, [6, -1]), (0, "turn", 0, [4])]
 BAD_ROWS += [(0, "trick", 0, [6, -1, 2]), (0, "sitting_out", 0, [4]), (0, "led", 0, [4, 2])]
 BAD_ROWS += [(0, "hands", (0, 1), [1 << 62, -1, 0])]
 BAD_ROWS += [(0, "hands", (0, 0), [hand_bits([0, 0, 1, 2, 3, 4])]), (1, "leaders", 0, [9])]
@@ -227,8 +227,40 @@ CALL_1 = Bid("call-1", value=5, exchange=1)
         {"strain_named": "after_auction", "all_pass": "dealer_forced", "opening_lead": "eldest"},
         {"partnered": None, "all_pass": "eldest_forced", "dealer_may_equal": "lone"},
         {"partnered": (4, 4), "lone": [CALL_1], "strain_named": "after_auction"},
+        {"no_trump": "both", "no_trump_from": 3, "strain_named": "after_auction"},
+        {"auction": "until_passes", "no_trump": "none", "strain_named": "after_auction"},
+        {
+            "auction": "until_out",
+            "all_pass": "dealer_lowest",
+            "lone": [Bid("pepper", value=6, partner=True, lost=3)],
+            "strain_named": "after_auction",
+            "no_trump": "none",
+        },
+        {
+            "dealer_may_equal": "any",
+            "opening_lead": "left",
+            "strain_named": "lone_after",
+            "made_scores": "bid",
+            "defenders_score": "value_if_set",
+        },
+        {
+            "partnered": (4, 4),
+            "lone": [CALL_1],
+            "strain_named": "after_auction",
+            "exchange_seen": "open",
+        },
     ],
-    ids=["plain", "forced dealer", "alone only", "exchange"],
+    ids=[
+        "plain",
+        "forced dealer",
+        "alone only",
+        "exchange",
+        "low no trump",
+        "until passes",
+        "until out",
+        "scoring",
+        "open exchange",
+    ],
 )
 def test_par_is_the_best_of_every_auction(options):
     rules = SMALL.replace(**options)
@@ -308,7 +340,7 @@ def test_a_table_has_the_tricks_of_every_contract_under_any_rules(rules, seed):
     env = start(rules, seed)
     deal, dealer = deal_of(env), int(env._states[0]["dealer"])
     table = solver.table(deal, rules, dealer=dealer)
-    declarer, strain = seed % 4, seed % 5
+    declarer, strain = seed % 4, seed % len(rules.strains)
     options = {"declarer": declarer, "strain": STRAINS[strain], "dealer": dealer}
     for alone, tricks in ((False, table.partnered), (True, table.alone)):
         acting = solver.solve_batch([deal], rules, alone=alone, **options)[0]
@@ -316,7 +348,10 @@ def test_a_table_has_the_tricks_of_every_contract_under_any_rules(rules, seed):
         if rules.opening_lead == "eldest":
             leader = (dealer + 1) % 4
             leader = (leader + 1) % 4 if alone and leader == (declarer + 2) % 4 else leader
+        elif rules.opening_lead == "left":
+            leader = (declarer + 1) % 4
         own = acting if (leader ^ declarer) & 1 == 0 else rules.tricks - acting
         assert tricks[declarer, strain] == own
     if rules.exchange <= 1:
-        assert len(solver.par(deal, rules, dealer=dealer).calls) == 4
+        calls = len(solver.par(deal, rules, dealer=dealer).calls)
+        assert calls == 4 if rules.auction == "once" else 1 <= calls <= rules.most_calls

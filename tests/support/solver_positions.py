@@ -16,7 +16,7 @@ from bideuchre_env.core.state import PLAY, new_states
 from bideuchre_env.rules.cards import CARD_NAMES, STRAINS, SUITS, hand_bits
 
 RULES = {
-    deck: Rules(ranks=deck[0], copies=deck[1], partnered=(1, tricks), target=52)
+    deck: Rules(ranks=deck[0], copies=deck[1], partnered=(1, tricks), no_trump="both", target=52)
     for deck, tricks in TRICKS.items()
 }
 

@@ -21,24 +21,45 @@ def seeds() -> st.SearchStrategy[int]:
     return st.integers(0, 2**128 - 1)
 
 
+def random_lone(rng: random.Random, name: str) -> Bid:
+    """Any valid bid for all tricks, alone or with partner."""
+    partner, value = rng.random() < 0.25, rng.choice((rng.randint(1, 60), 10**6))
+    exchange = 0 if partner else rng.randint(0, 3)
+    lost = rng.choice((None, rng.randint(1, 60)))
+    return Bid(name, value=value, exchange=exchange, partner=partner, lost=lost)
+
+
 def random_rules(rng: random.Random) -> Rules:
     """Any valid rules: 16 to 48 cards, every ladder, every combination of options, short games."""
     ranks, copies = rng.choice(sorted(TRICKS))
     tricks = TRICKS[ranks, copies]
-    lone = tuple(
-        Bid(name, value=rng.choice((rng.randint(1, 60), 10**6)), exchange=rng.randint(0, 3))
-        for name in rng.sample(NAMES, rng.randint(0, 4))
-    )
-    chosen = {name: rng.choice(words) for name, words in CHOICES.items() if name != "ranks"}
+    lone = tuple(random_lone(rng, name) for name in rng.sample(NAMES, rng.randint(0, 4)))
+    chosen: dict[str, Any] = {
+        name: rng.choice(words) for name, words in CHOICES.items() if name != "ranks"
+    }
     if len(lone) < 2 or any(bid.exchange for bid in lone):
         chosen["moon_ladder"] = "jump"
-    if not lone:
+    if not any(bid.alone for bid in lone) and chosen["dealer_may_equal"] == "lone":
         chosen["dealer_may_equal"] = "never"
+    if not any(bid.exchange for bid in lone):
+        chosen["exchange_seen"] = "blind"
     if chosen["win_rule"] != "any":
         chosen["both_over"] = "declarer"
     rounds = rng.randint(1, 2) if chosen["win_rule"] == "rounds" else None
     low = rng.randint(1, tricks)
     partnered = None if lone and rng.randint(0, 1) else (low, rng.randint(low, tricks))
+    if not lone or partnered is None:
+        chosen["strain_named"] = rng.choice(("in_bid", "after_auction"))
+    if chosen["auction"] != "once":
+        chosen["dealer_may_equal"] = "never"
+    if chosen["no_trump"] != "none" and rng.randint(0, 1):
+        chosen["no_trump_from"] = rng.randint(1, tricks + 1)
+    if partnered is None:
+        chosen["made_scores"] = "tricks"
+    elif rng.randint(0, 1):
+        chosen["made_bonus"] = rng.randint(0, 12)
+    if rng.randint(0, 1):
+        chosen["floor"] = -rng.choice((rng.randint(1, 30), 10**15))
     target = None if rounds else rng.choice((rng.randint(1, 60), 10**15))
     hands = 4 * (rounds or 0) + rng.randint(1, 3)
     return Rules(

@@ -10,11 +10,12 @@ In the kernels, `public` is the index of the first public entry.
 from __future__ import annotations
 
 from bideuchre_env.core.bits import gather_bits
+from bideuchre_env.core.phases.auction import put_level
 from bideuchre_env.core.phases.play import opening_leader, tag
 from bideuchre_env.core.records import Offsets, State, Tables
-from bideuchre_env.core.state import DEAL, GIVING, PASSING, PLAY
-from bideuchre_env.core.tables import ROUNDS
-from bideuchre_env.rules.cards import COPY_SHIFT, MAX_KINDS, MAX_TRICKS, N_SEATS, N_STRAINS
+from bideuchre_env.core.state import AUCTION, DEAL, GIVING, PASSING, PLAY
+from bideuchre_env.core.tables import ONCE, ROUNDS
+from bideuchre_env.rules.cards import COPY_SHIFT, MAX_KINDS, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import line_of, lowest_bit
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
@@ -69,8 +70,7 @@ def decode_calls(observation: Array, public: int, t: Tables, o: Offsets, s: Stat
         call = one_hot(observation, public + o.calls + seat * width, width)
         strain = -1
         if call > 0 and o.call_strains >= 0:
-            at = public + o.call_strains + seat * N_STRAINS
-            strain = one_hot(observation, at, N_STRAINS)
+            strain = one_hot(observation, public + o.call_strains + seat * t.n_strains, t.n_strains)
         s.calls[seat] = call
         s.call_strains[seat] = strain
         s.calls_made += 1 if call >= 0 else 0
@@ -78,10 +78,43 @@ def decode_calls(observation: Array, public: int, t: Tables, o: Offsets, s: Stat
             s.declarer = seat
             s.level = call - 1
             s.strain = strain
+    s.bidders = 0
+    s.bid_strains = 0
+    if t.auction != ONCE:
+        decode_rounds(observation, public, t, o, s)
     if s.calls_made == N_SEATS and s.declarer >= 0:
-        s.strain = one_hot(observation, public + o.strain, N_STRAINS)
+        s.strain = one_hot(observation, public + o.strain, t.n_strains)
         if o.sitting_out >= 0:
             s.sitting_out = one_hot(observation, public + o.sitting_out, N_SEATS)
+
+
+@kernel
+def decode_rounds(observation: Array, public: int, t: Tables, o: Offsets, s: State) -> None:
+    """Read every bid of an auction in rounds; the phase and `s.calls` must be set.
+
+    `s.calls` of a seat that has bid is its lowest bid or a pass, and becomes its last call.
+    """
+    width = 1 + t.n_levels
+    s.calls_made = min(s.calls_made, N_SEATS - 1) if s.phase == AUCTION else N_SEATS
+    s.declarer = -1
+    s.level = -1
+    s.strain = -1
+    for level in range(t.n_levels):
+        for seat in range(N_SEATS):
+            if observation[public + o.calls + seat * width + 1 + level] == 0 or s.level == level:
+                continue
+            strain = -1
+            if o.bid_strains >= 0:
+                at = public + o.bid_strains + level * t.n_strains
+                strain = one_hot(observation, at, t.n_strains)
+                s.call_strains[seat] = strain
+            s.bidders = put_level(s.bidders, level, seat)
+            s.bid_strains = put_level(s.bid_strains, level, strain)
+            if s.calls[seat] != 0:
+                s.calls[seat] = 1 + level
+            s.declarer = seat
+            s.level = level
+            s.strain = strain
 
 
 @inline_kernel

@@ -6,10 +6,11 @@ import numpy as np
 
 from bideuchre_env.core.bits import clear, spread_bits, spread_hand
 from bideuchre_env.core.observation.decode import CLIP
+from bideuchre_env.core.phases.auction import at_level
 from bideuchre_env.core.records import Offsets, State, Tables
-from bideuchre_env.core.state import DEAL, PLAY
-from bideuchre_env.core.tables import ROUNDS
-from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, N_STRAINS
+from bideuchre_env.core.state import DEAL, PASSING, PLAY
+from bideuchre_env.core.tables import ONCE, ROUNDS
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import store_both_tricks, store_tricks
 from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
@@ -38,8 +39,9 @@ def encode_private(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: i
     if (s.given[0] < 0 and s.passed[0] < 0) or (seat ^ declarer) & 1:
         return
     passes_known = seat != declarer or s.phase >= PLAY
+    given_known = seat == declarer or (t.open_exchange and s.phase >= PASSING)
     for i in range(len(s.given)):
-        if seat == declarer and s.given[i] >= 0:
+        if given_known and s.given[i] >= 0:
             out[at + o.discarded + s.given[i]] += 1
         if passes_known and s.passed[i] >= 0:
             out[at + o.passed + s.passed[i]] += 1
@@ -63,10 +65,14 @@ def encode_public(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: in
         out[at + o.to_act + ((s.turn - seat) & 3)] = 1
     out[at + o.dealer + ((s.dealer - seat) & 3)] = 1
     if t.strains_per_bid > 1:
+        strains = at + o.call_strains
         for rel in range(N_SEATS):
             strain = s.call_strains[(seat + rel) & 3]
             if strain >= 0:
-                out[at + o.call_strains + rel * N_STRAINS + strain] = 1
+                out[strains + strain] = 1
+            strains += t.n_strains
+    if t.auction != ONCE:
+        encode_rounds(s, t, o, seat, out, at)
     if s.calls_made == 4 and declarer >= 0:
         out[at + o.bid + s.level] = 1
         out[at + o.declarer + ((declarer - seat) & 3)] = 1
@@ -76,6 +82,17 @@ def encode_public(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: in
             out[at + o.sitting_out + ((s.sitting_out - seat) & 3)] = 1
         encode_play(s, t, o, seat, out, at)
     encode_game(s, t, o, seat, out, at)
+
+
+@kernel
+def encode_rounds(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
+    """Write all bids of an auction in rounds, as `encode_public` writes the last calls."""
+    for level in range(s.level + 1):
+        bidder, strain = at_level(s.bidders, level), at_level(s.bid_strains, level)
+        if bidder >= 0:
+            out[at + o.calls + ((bidder - seat) & 3) * (1 + t.n_levels) + 1 + level] = 1
+        if strain >= 0:
+            out[at + o.bid_strains + level * t.n_strains + strain] = 1
 
 
 @inline_kernel
@@ -114,6 +131,8 @@ def encode_game(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int)
             out[at + o.to_go + i] = clip(t.target - score)
     if o.target >= 0:
         out[at + o.target] = clip(t.target)
+    if o.floor >= 0:
+        out[at + o.floor] = clip(t.floor)
     out[at + o.hands_left] = clip(hands_left(s, t))
 
 

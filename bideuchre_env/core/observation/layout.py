@@ -25,10 +25,12 @@ from bideuchre_env._checks import to_array
 from bideuchre_env.core.blocks import Blocks, offsets_dtype
 from bideuchre_env.core.observation.decode import CLIP, decode_row
 from bideuchre_env.core.observation.scaling import scale_rows
+from bideuchre_env.core.phases.auction import LEVEL_BITS, LEVEL_MASK
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
-from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, SUITS
+from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, SUITS
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
 
@@ -129,14 +131,23 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
     kinds, twins = CARD_NAMES[: rules.kinds], ("first", "second") if copies == 2 else ("",)
     bids = tuple(bid.name for bid in rules.ladder)
     calls = ("pass", *(f"bid {bid}" for bid in bids))
-    exchange, lone = rules.exchange > 0, bool(rules.lone)
-    in_bid, to_target = rules.strain_named == "in_bid", rules.win_rule != "rounds"
+    exchange, strains = rules.exchange > 0, " ".join(rules.strains)
+    in_bid, to_target = rules.strain_named != "after_auction", rules.win_rule != "rounds"
+    in_rounds = rules.auction != "once"
+    each = (
+        "each bid by level, and pass if that was its last call"
+        if in_rounds
+        else "pass, or the bid by level"
+    )
+    given = "cards given up as declarer"
+    if rules.exchange_seen == "open":
+        given += ", or by partner as declarer"
     most_hands = rules.hands_to_play or rules.max_hands
     suits = tuple(SUITS)
     # fmt: off
     return (
         Block("hand", (kinds,), 0, copies, "copies of each card kind held", cards, private=True),
-        Block("discarded", (kinds,), 0, copies, "cards given up as declarer", cards,
+        Block("discarded", (kinds,), 0, copies, given, cards,
               private=True, present=exchange),
         Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer", cards,
               private=True, present=exchange),
@@ -144,16 +155,18 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
               "auction, naming, giving, passing, play; none when over", label),
         Block("to_act", (SEATS,), 0, 1, "seat to act; none when over", seat),
         Block("dealer", (SEATS,), 0, 1, "seat", seat),
-        Block("calls", (SEATS, calls), 0, 1, "by seat: pass, or the bid by level; none yet", label),
-        Block("call_strains", (SEATS, STRAINS), 0, 1, "by seat: strain of its bid, C D H S NT",
-              label, present=in_bid),
+        Block("calls", (SEATS, calls), 0, 1, f"by seat: {each}; none yet", label),
+        Block("call_strains", (SEATS, rules.strains), 0, 1,
+              f"by seat: strain of its {'last ' * in_rounds}bid, {strains}", label, present=in_bid),
+        Block("bid_strains", (bids, rules.strains), 0, 1, f"by level: strain of the bid, {strains}",
+              label, present=in_bid and in_rounds),
         Block("bid", (bids,), 0, 1, "the contract's bid by level; none while the auction runs",
               label),
-        Block("strain", (STRAINS,), 0, 1, "the contract's strain, C D H S NT; none while unnamed",
-              label),
+        Block("strain", (rules.strains,), 0, 1,
+              f"the contract's strain, {strains}; none while unnamed", label),
         Block("declarer", (SEATS,), 0, 1, "seat; none while the auction runs", seat),
         Block("sitting_out", (SEATS,), 0, 1, "seat of a lone declarer's partner", seat,
-              present=lone),
+              present=rules.plays_alone),
         Block("trick", (SEATS[1:], kinds), 0, 1,
               "card of left, partner, right in the current trick", label),
         Block("led", (suits,), 0, 1, "suit led to the current trick, C D H S, bowers by strain",
@@ -169,6 +182,8 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
               numbers, present=to_target),
         Block("target", (("",),), 0, CLIP, "points that end the game, clipped", number,
               present=to_target),
+        Block("floor", (("",),), -CLIP, 0, "points at which a side loses the game, clipped",
+              numbers, present=rules.floor is not None),
         Block("hands_left", (("",),), 0, min(CLIP, most_hands),
               "deals left, this one included, clipped", number),
     )
@@ -260,7 +275,9 @@ class Layout(Blocks[Block]):
         Seats are relative to the observer; "to_act", "dealer", "declarer", "sitting_out" and
         "winning" are such a seat or None. "calls", "trick", "played" and "voids" are lists by seat;
         "played" has a list by trick for each seat. The strains of bids are in "calls", so there is
-        no "call_strains". A block that the game does not have is None or an empty list.
+        no "call_strains". In an auction in rounds "calls" has the last call of each seat, and
+        "bids" a pair of seat and bid for every bid, in order. A block that the game does not have
+        is None or an empty list.
 
         "tricks" has a dict for each trick begun: "leader", a seat; "cards", in the order of play;
         "winner", a seat, None for the current trick.
@@ -279,12 +296,39 @@ class Layout(Blocks[Block]):
             if block.name == "played":
                 words["tricks"] = tricks = self._tricks(words, known[0])
         words["phase"] = words["phase"] or "over"
-        if strains := words.pop("call_strains"):
+        strains, words["floor"] = words.pop("call_strains"), self.rules.floor
+        del words["bid_strains"]
+        words["bids"] = []
+        if self.rules.auction != "once":
+            words["calls"], words["bids"] = self._rounds(known[0])
+        elif strains:
             calls = zip(words["calls"], strains, strict=True)
             words["calls"] = [f"{call} {strain}" if strain else call for call, strain in calls]
         running = bool(tricks) and tricks[-1]["winner"] is None
         words["trick"].insert(0, words["played"][0][len(tricks) - 1] if running else None)
         return words
+
+    def _rounds(self, known: Any) -> tuple[list[str | None], list[tuple[int, str]]]:
+        """Return the last call of each seat, and every bid with its seat, by the row `known`."""
+        acts = actions.of(self.rules)
+
+        def name(level: int, strain: int) -> str:
+            return f"bid {acts.contract(level, strain)}" if level >= 0 else "pass"
+
+        calls, strains = known["calls"].tolist(), known["call_strains"].tolist()
+        last = [
+            name(call - 1, strain) if call >= 0 else None
+            for call, strain in zip(calls, strains, strict=True)
+        ]
+        bids = []
+        for level in range(len(self.rules.ladder)):
+            bidder, strain = (
+                (int(known[word]) >> LEVEL_BITS * level & LEVEL_MASK) - 1
+                for word in ("bidders", "bid_strains")
+            )
+            if bidder >= 0:
+                bids.append((bidder, name(level, strain)))
+        return last, bids
 
     def _checked(self, observation: Any) -> Array:
         """Return the entries, int8 (D,), in a new array; errors are those of `decode`."""

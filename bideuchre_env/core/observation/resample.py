@@ -17,13 +17,21 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bideuchre_env.core.hands import held, put
+from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.phases.deal import bounded, next_word, seed_stream
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import PASSING, PLAY
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS, NO_TRUMP
 from bideuchre_env.runtime.intrinsics import popcount
-from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
+from bideuchre_env.runtime.jit import (
+    Array,
+    Row,
+    Word,
+    entry_kernel,
+    inline_kernel,
+    kernel,
+    new_rows,
+)
 
 MAX_IN_SUIT = 14  # trumps of a double deck: 12 and two left bowers
 ROOM = MAX_TRICKS + 1
@@ -79,6 +87,12 @@ def count_of(cards: Array, kind: int) -> int:
     return count
 
 
+@inline_kernel
+def is_joined(s: State, t: Tables) -> bool:
+    """Whether the cards that the declarer gave up have joined partner's hand."""
+    return t.open_exchange and s.declarer >= 0 and s.given[0] >= 0 and s.phase >= PASSING
+
+
 @kernel
 def gather(s: State, t: Tables, seat: int, redeal: Redeal) -> None:
     """Write to `redeal` the cards that the seat does not know, by suit, and the room of each place.
@@ -96,19 +110,27 @@ def gather(s: State, t: Tables, seat: int, redeal: Redeal) -> None:
     for place in range(N_SEATS):
         if place != seat:
             redeal.room[place] = popcount(s.hands[place])
-    knows_given = not exchanged or seat == declarer
+    joined = exchanged and is_joined(s, t)
+    knows_given = not exchanged or seat == declarer or joined
     knows_passed = not exchanged or seat == partner or (seat == declarer and phase != PASSING)
     for i in range(len(s.given)):
         redeal.room[GIVEN_PILE] += s.given[i] >= 0 and not knows_given
-        redeal.room[PASSED_PILE] += s.passed[i] >= 0 and phase == PASSING and not knows_passed
+        if s.passed[i] >= 0 and phase == PASSING and not knows_passed:
+            redeal.room[partner if joined else PASSED_PILE] += 1  # `split_hand` divides them
     redeal.played[:] = 0
     for i in range(len(s.plays)):
         if s.plays[i] >= 0:
             redeal.played[s.plays[i]] += 1
     for kind in range(t.kinds):
         unknown = t.copies - held(s.hands[seat], kind) - redeal.played[kind]
-        if exchanged and knows_given:
-            unknown -= count_of(s.given, kind)
+        if exchanged and seat == declarer:
+            given = count_of(s.given, kind)
+            if joined:
+                given -= min(given, count_of(s.passed, kind)) if phase >= PLAY else 0
+                for _ in range(given):
+                    redeal.known[partner] = put(redeal.known[partner], kind)
+                redeal.room[partner] -= given
+            unknown -= given
         if exchanged and seat == partner:
             # the passed cards are with the declarer, without those played since
             remaining = count_of(s.passed, kind)
@@ -304,6 +326,31 @@ def choose_passed(s: State, redeal: Redeal, cards: int) -> None:
         s.passed[i] = redeal.free[i]
 
 
+@kernel
+def split_hand(s: State, redeal: Redeal) -> None:
+    """Draw the cards passed so far from the partner's hand, which has them, in an open exchange."""
+    partner = (s.declarer + 2) & 3
+    lay_out(s, s.hands[partner], redeal.free)
+    for i in range(s.picks):
+        s.passed[i] = redeal.free[i]
+        s.hands[partner] = take(s.hands[partner], redeal.free[i])
+
+
+@kernel
+def choose_given(s: State, redeal: Redeal, cards: int) -> None:
+    """Draw this number of cards that the declarer gave in an open exchange, for a defender's view.
+
+    They are uniform among all cards that the partner has held since.
+    """
+    hand = s.hands[(s.declarer + 2) & 3]
+    for i in range(cards):
+        if s.passed[i] >= 0:
+            hand = put(hand, s.passed[i])
+    lay_out(s, hand, redeal.free)
+    for i in range(cards):
+        s.given[i] = redeal.free[i]
+
+
 @entry_kernel
 def resample_row(
     states: Array, tables: Array, seat: int, redeals: Array, low: Word, high: Word
@@ -332,3 +379,8 @@ def redeal_row(s: State, t: Tables, seat: int, redeal: Redeal, low: Word, high: 
     defends = (seat ^ s.declarer) & 1
     if s.declarer >= 0 and defends and s.passed[0] >= 0 and s.phase >= PLAY:
         choose_passed(s, redeal, t.exchange[s.level])
+    if is_joined(s, t):
+        if s.phase == PASSING and (seat + 2) & 3 != s.declarer:
+            split_hand(s, redeal)
+        if defends:
+            choose_given(s, redeal, t.exchange[s.level])

@@ -164,6 +164,8 @@ def begin_hand(s: State) -> None:
     s.level = -1
     s.strain = -1
     s.sitting_out = -1
+    s.bidders = 0
+    s.bid_strains = 0
     s.calls_made = 0
     s.picks = 0
     s.trick = 0

@@ -1,6 +1,7 @@
 """The exchange: the declarer gives up cards, then the partner passes as many.
 
-Neither sees the other's cards before choosing.
+Neither sees the other's cards before choosing, except in an open exchange: the cards given up join
+the partner's hand before it passes.
 """
 
 from __future__ import annotations
@@ -40,8 +41,12 @@ def apply_exchange(s: State, t: Tables, kind: int) -> bool:
         s.given[pick] = kind
         if pick + 1 == cards:
             s.phase = PASSING
-            s.turn = (seat + 2) & 3
+            partner = (seat + 2) & 3
+            s.turn = partner
             s.picks = 0
+            if t.open_exchange:
+                for i in range(cards):
+                    s.hands[partner] = put(s.hands[partner], s.given[i])
         return False
     s.passed[pick] = kind
     if pick + 1 < cards:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bideuchre_env.core.hands import take_card
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import PLAY
+from bideuchre_env.core.tables import DECLARER_LEADS, LEFT_LEADS
 from bideuchre_env.rules.cards import KIND_BITS, MAX_KINDS, MAX_TRICKS
 from bideuchre_env.runtime.jit import inline_kernel, kernel
 
@@ -13,11 +14,13 @@ from bideuchre_env.runtime.jit import inline_kernel, kernel
 def opening_leader(t: Tables, dealer: int, declarer: int, sitting_out: int) -> int:
     """Return the seat of the opening lead; the seats may be relative to any seat.
 
-    It is the declarer, or, if the eldest hand leads by the rules, the first seat left of the dealer
-    that does not sit out.
+    It is the declarer, the seat left of the declarer, or, if the eldest hand leads by the rules,
+    the first seat left of the dealer that does not sit out.
     """
-    if t.eldest_leads == 0:
+    if t.opening_lead == DECLARER_LEADS:
         return declarer
+    if t.opening_lead == LEFT_LEADS:
+        return (declarer + 1) & 3
     eldest = (dealer + 1) & 3
     return (eldest + 1) & 3 if eldest == sitting_out else eldest
 

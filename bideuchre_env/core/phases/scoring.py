@@ -42,12 +42,11 @@ def end_hand(s: State, t: Tables) -> None:
 def score_hand(s: State, t: Tables) -> None:
     """Write both sides' points of the hand, and add them to the score.
 
-    The declarer's side gets the points of the contract, negative if it was set; the defenders get a
-    point per trick.
+    The declarer's side gets the points of the contract, negative if it was set.
     """
     side = s.declarer & 1
     s.points[side] = t.payoff[s.level, s.tricks_won[side]]
-    s.points[1 - side] = s.tricks_won[1 - side]
+    s.points[1 - side] = t.others[s.level, s.tricks_won[side]]
     s.score[0] += s.points[0]
     s.score[1] += s.points[1]
 
@@ -59,7 +58,7 @@ def played_points(t: Tables, level: int, won: int, ours: bool) -> tuple[int, int
     The declarer's side wins `won` tricks of a contract at this level. `ours` is whether the
     declarer is on our side.
     """
-    bid, others = t.payoff[level, won], t.tricks - won
+    bid, others = t.payoff[level, won], t.others[level, won]
     done = won >= t.need[level]
     return (bid, others, done) if ours else (others, bid, done)
 
@@ -73,16 +72,18 @@ def made(s: State, t: Tables) -> bool:
 @kernel
 def game_winner(s: State, t: Tables) -> int:
     """Return the side that has won the game after this hand, `DRAW`, or `NO_WINNER`."""
-    rule = t.win_rule
-    if rule == ROUNDS:
-        over = s.hands_played >= t.hands_to_play
-        return higher(s) if over else NO_WINNER
     side = s.declarer & 1
     ours, theirs = s.score[side], s.score[1 - side]
-    result = result_at_target(t, ours - t.target, theirs - t.target, made(s, t))
-    if result == DECLARER_WINS:
-        return side
-    return 1 - side if result == DEFENDERS_WIN else result
+    if t.win_rule == ROUNDS:
+        if s.hands_played >= t.hands_to_play:
+            return higher(s)
+    else:
+        result = result_at_target(t, ours - t.target, theirs - t.target, made(s, t))
+        if result != NO_WINNER:
+            return result if result == DRAW else side if result == DECLARER_WINS else 1 - side
+    if ours <= t.floor:
+        return 1 - side
+    return side if theirs <= t.floor else NO_WINNER
 
 
 @kernel

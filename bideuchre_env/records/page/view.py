@@ -18,7 +18,7 @@ from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.look import Look
+from bideuchre_env.records.look import Look, last_caller
 from bideuchre_env.records.picture import SHAPES
 from bideuchre_env.records.words import STRAIN_WORDS, action_words, card_words
 from bideuchre_env.rules import actions
@@ -42,7 +42,7 @@ def game_view(rules: Rules) -> View:
     hands = int(compile_tables(rules)[0]["hands_to_play"])
     return {
         "words": action_words(rules),
-        "strains": dict(zip(STRAINS, STRAIN_WORDS, strict=True)),
+        "strains": dict(zip(rules.strains, STRAIN_WORDS, strict=False)),
         "shapes": SHAPES,
         "tricks": rules.tricks,
         "goal": f"{hands} hands" if hands else f"to {rules.target}",
@@ -182,7 +182,10 @@ class _Table(Look):
         elif row["phase"] > Phase.NAMING and self.bid and row["call_strains"][declarer] < 0:
             yield self.does(declarer, "name", f" {STRAIN_WORDS[row['strain']]}")
         else:
-            yield self._calls((int(row["dealer"]) + int(row["calls_made"])) % N_SEATS)
+            seat = (int(row["dealer"]) + int(row["calls_made"])) % N_SEATS
+            if self.rules.auction != "once":
+                seat = last_caller(row, self.rules)
+            yield self._calls(seat)
         if self.bid and row["phase"] > Phase.NAMING and row["trick"] == 0 and row["winning"] < 0:
             yield f"the contract is {self.contract()} by {self.who(declarer)}"
         if self.over:

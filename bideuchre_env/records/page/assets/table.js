@@ -23,7 +23,7 @@ bideuchre.Table = (() => {
 
     // A strain as a sign or a word, to stand in a text.
     strain(strain) {
-      return strain in this.game.shapes ? this.sign(strain) : document.createTextNode("NT");
+      return strain in this.game.shapes ? this.sign(strain) : document.createTextNode(strain);
     }
 
     // A call or contract, "4 H": its words for who listens, its sign for who looks.
