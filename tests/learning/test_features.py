@@ -19,9 +19,12 @@ from bideuchre_env.rules.variants import RULES
 RANKS = "AKQJT9"  # in the order of card kinds
 
 
+GAMES = {**RULES, "low no trump": RULES["barrie_v0"].replace(no_trump="both")}
+
+
 def decisions(name, rows=24, steps=60):
     """Observations (n, D), masks (n, A) and the layout, of hands that `ObservationPolicy` plays."""
-    vec = bideuchre_env.make(name).vec(rows, copy=True)
+    vec = bideuchre_env.make(GAMES[name]).vec(rows, copy=True)
     seen, _ = vec.reset(seed=3)
     policy, observations, masks = ObservationPolicy(1), [], []
     for _ in range(steps):
@@ -49,6 +52,8 @@ def encode(features, observations, masks, **options):
 
 def strength(card, strain):
     rank, suit = card[:-1].replace("10", "T"), card[-1]
+    if strain == "LOW":
+        return RANKS.index(rank)
     if rank == "J" and suit_of(card, strain) == strain:
         return 20 if suit == strain else 19
     return -RANKS.index(rank)
@@ -72,7 +77,7 @@ class Twin:
     def strain_place(self, strain):
         """Index of a strain after its suit is renamed."""
         at = STRAINS.index(strain)
-        return self.map[at] if at < 4 else 4
+        return self.map[at] if at < 4 else at
 
     def blocks(self):
         """Indices of the nonzero inputs, by block."""
@@ -91,7 +96,9 @@ class Twin:
             bid, in_bid = call.removeprefix("bid "), self.rules.strain_named == "in_bid"
             if in_bid and bid != "pass":
                 bid, strain = bid.rsplit(" ", 1)
-                result["call_strains"].add(5 * seat + self.strain_place(strain))
+                result["call_strains"].add(
+                    len(self.rules.strains) * seat + self.strain_place(strain)
+                )
             result["calls"].add(seat * (1 + len(bids)) + ["pass", *bids].index(bid))
         result |= self.auction(held) if self.part == "auction" else self.cards(held)
         return result
@@ -100,15 +107,16 @@ class Twin:
         result = {name: set() for name in ("naming", "trumps", "bowers", "side_aces", "side_voids")}
         if self.words["phase"] == "naming":
             result["naming"].add(0)
-        for strain in STRAINS:
+        for strain in self.rules.strains:
             place, counts = self.strain_place(strain), Counter()
             for card, n in held.items():
                 counts[suit_of(card, strain)] += n
             side = [suit for suit in SUITS if suit != strain]
-            aces = sum("A" + suit in held for suit in side)
+            top = CARD_NAMES[self.rules.kinds - 1][0] if strain == "LOW" else "A"
+            aces = sum(top + suit in held for suit in side)
             result["side_aces"].add(5 * place + aces)
             result["side_voids"].add(5 * place + sum(not counts[suit] for suit in side))
-            if strain != "NT":
+            if strain in SUITS:
                 jacks = {strength(card, strain) for card in held if card[0] == "J"}
                 result["trumps"].add(place * self.n + counts[strain])
                 result["bowers"].add(4 * place + (20 in jacks) + 2 * (19 in jacks))
@@ -133,7 +141,8 @@ class Twin:
             "unseen": {self.card(card) for card, n in unseen.items() if n},
             "unseen_pair": {self.card(card) for card, n in unseen.items() if n == 2},
             "bid": {[each.name for each in rules.ladder].index(words["bid"])},
-            "no_trump": {0} if strain == "NT" else set(),
+            "no_trump": {0} if strain in ("NT", "LOW") else set(),
+            "low": {0} if strain == "LOW" else set(),
             "declarer": {words["declarer"]},
             "ours": {ours},
             "theirs": {theirs},
@@ -183,10 +192,10 @@ class Twin:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", GAMES)
 def test_inputs_equal_the_twin(name, part):
     observations, masks, layout = decisions(name)
-    features = features_of(RULES[name], part)
+    features = features_of(GAMES[name], part)
     observations, masks = of_part(features, observations, masks)
     for options in ({}, {"rename": False}):
         inputs, _, symmetries = encode(features, observations, masks, **options)
