@@ -14,7 +14,7 @@ from bideuchre_env.agents.expert.auction import chance_made
 from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
 from bideuchre_env.agents.rule.agent import useful_calls
-from bideuchre_env.agents.rule.bidding import call_action
+from bideuchre_env.agents.rule.bidding import call_action, may_name
 from bideuchre_env.agents.search.candidates import add_values, hand_worth, solve_world, tricks_after
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.agents.search.worlds import load_world
@@ -123,8 +123,12 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
             partnered |= 1 << level
     for strain in range(t.n_strains):
         may_call = strain == best or t.strains_per_bid > 1
-        if partnered and may_call and calls.means[strain] > calls.means[best] - NEAR:
-            mark_partnered(t, partnered, strain, strain == best, calls, marks)
+        levels = 0
+        for level in range(t.n_levels):
+            if partnered >> level & 1 and may_name(t, level, strain):
+                levels |= 1 << level
+        if levels and may_call and calls.means[strain] > calls.means[best] - NEAR:
+            mark_partnered(t, levels, strain, strain == best, calls, marks)
 
 
 @kernel

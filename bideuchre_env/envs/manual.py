@@ -360,7 +360,7 @@ def _arguments(name: str, rules: Rules) -> list[str]:
     options = ", ".join(
         f"`{option}={getattr(rules, option)!r}`".replace("'", '"')
         for option in OPTIONS
-        if option != "lone"
+        if option != "lone" and (option != "exchange_seen" or rules.exchange)
     )
     lone = ", and `lone`, the lone bids" if rules.lone else ""
     text = (
