@@ -67,7 +67,7 @@ def test_the_same_result_is_printed_as_json_and_written_as_csv_and_picture(capsy
     assert [row["kind"] for row in rows] == ["hand"] * 40 + ["game"] * 2
     points = [int(row["points_1"]) + int(row["points_2"]) for row in rows[:40]]
     assert sum(points) / 80 == pytest.approx(mean)
-    assert [int(row["stream"]) for row in rows[:40]] == list(range(3 * 10**9, 3 * 10**9 + 40))
+    assert [int(row["stream"]) for row in rows[:40]] == list(range(4 * 10**9, 4 * 10**9 + 40))
     ends = [row[key] for row in rows[40:] for key in ("end_1", "end_2")]
     assert [ends.count(word) for word in ("a won", "b won", "drawn", "truncated")] == [
         data["games"][key] for key in ("a_won", "b_won", "drawn", "truncated")
