@@ -35,7 +35,6 @@ from bideuchre_env.agents.advice.words import (
     pass_words,
 )
 from bideuchre_env.agents.protocols import Goal
-from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.core.records import View
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
@@ -173,9 +172,16 @@ def next_bid(situation: Situation, bid: Option) -> Option | None:
     None otherwise, and if it was not tried or rarely becomes the contract.
     """
     t = compile_tables(situation.rules)[0]
-    level, strain = int(t["call_levels"][bid.action]) + 1, int(t["call_strains"][bid.action])
-    after = call_action(t, level, max(strain, 0)) if level < t["n_levels"] else -1
-    higher = next((option for option in situation.options if option.action == after), None)
+    levels, strains = t["call_levels"], t["call_strains"]
+    level, alike = levels[bid.action] + 1, (-1, strains[bid.action])
+    higher = next(
+        (
+            option
+            for option in situation.options
+            if levels[option.action] == level and strains[option.action] in alike
+        ),
+        None,
+    )
     if higher is None or chance(higher) >= chance(bid):
         return None
     if higher.behind.mean <= bid.behind.mean:
