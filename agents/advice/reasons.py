@@ -210,7 +210,7 @@ def strain_words(situation: Situation, option: Option) -> str:
 def with_strain(strain: int) -> str:
     """Format a strain with its preposition: "with hearts", "at no trump"."""
     word = STRAIN_WORDS[strain]
-    return f"at {word}" if word == "no trump" else f"with {word}"
+    return f"at {word}" if "no trump" in word else f"with {word}"
 
 
 def contract_strain(situation: Situation, option: Option) -> tuple[int, float]:

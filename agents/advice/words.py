@@ -12,7 +12,7 @@ from typing import Any
 from bideuchre_env.core.records import View
 from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.records.words import card_words as full_name
-from bideuchre_env.rules.cards import CARD_NAMES, MAX_KINDS, NO_TRUMP, SUITS
+from bideuchre_env.rules.cards import CARD_NAMES, LOW, MAX_KINDS, N_SUITS, NO_TRUMP, SUITS
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
            "eleven", "twelve")  # fmt: skip
@@ -31,6 +31,11 @@ def ranking(strain: int, t: Any) -> list[int]:
     if strain >= NO_TRUMP:
         return []
     return [int(kind) for kind in t["ranked"][strain, strain] if kind >= 0]
+
+
+def order_words(strain: int) -> tuple[str, str, str]:
+    """Return the words for the weakest card of a suit, a better one and the best one."""
+    return ("highest", "lower", "lowest") if strain == LOW else ("lowest", "higher", "highest")
 
 
 def rank_of(kind: int) -> str:
@@ -56,12 +61,16 @@ def suit_word(suit: int, cards: int = 2) -> str:
 def holding(kinds: Sequence[int], strain: int, t: Any) -> str:
     """Describe a hand in a strain: "right and left bower with the ace in four hearts".
 
-    Side aces and voids follow, separated by commas. At no trump it only counts aces and kings.
+    Side aces and voids follow, separated by commas. At no trump it only counts aces and kings, at
+    low no trump the two lowest ranks.
     """
     aces = [kind for kind in kinds if rank_of(kind) == "ace"]
     if strain >= NO_TRUMP:
-        kings = [kind for kind in kinds if rank_of(kind) == "king"]
-        return f"{count_noun(len(aces), 'ace')} and {count_noun(len(kings), 'king')} at no trump"
+        ranks = [rank_of(kind) for kind in range(0, int(t["kinds"]), N_SUITS)]  # from the ace
+        first, second = ranks[::-1][:2] if strain == LOW else ranks[:2]
+        held = [rank_of(kind) for kind in kinds]
+        counts = [count_noun(held.count(rank), rank) for rank in (first, second)]
+        return f"{' and '.join(counts)} at {STRAIN_WORDS[strain]}"
     order = ranking(strain, t)
     trumps = sorted((kind for kind in kinds if kind in order), key=order.index)
     parts = [trump_words(trumps, order, strain, t)]
@@ -129,6 +138,7 @@ def strength(kind: int, strain: int, t: Any) -> int:
 def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: View, t: Any) -> str:
     """Describe the effect of playing a card; `legal` are the legal kinds, `kinds` the hand."""
     strain = int(view["strain"])
+    weakest, better, _ = order_words(strain)
     if view["led"] < 0:
         return lead_words(kind, kinds, view, t)
     before, card = int(view["winning_kind"]), card_name(kind, strain, t)
@@ -136,7 +146,7 @@ def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: View
     if powers[kind] > powers[before]:
         return f"{card} {winning_words(kind, before, view, t)}"
     lowest = strength(kind, strain, t) == min(strength(one, strain, t) for one in legal)
-    card = f"{card} is the lowest card" if lowest else card
+    card = f"{card} is the {weakest} card" if lowest else card
     if view["winning"] == PARTNER:
         held = "has won" if not view["after"] else "is winning"
         link = ", and" if lowest else " leaves the trick as it is:"
@@ -144,7 +154,7 @@ def card_words(kind: int, legal: Sequence[int], kinds: Sequence[int], view: View
     elif all(powers[one] <= powers[before] for one in legal):
         text = f"{card}{', and' if lowest else ':'} nothing held beats {CARD_NAMES[before]}"
     else:
-        link = ", and saves higher cards" if lowest else " saves higher cards"
+        link = f", and saves {better} cards" if lowest else f" saves {better} cards"
         text = f"{card}{link}, giving up the trick"
     return text + void_words(kind, kinds, strain, t)
 
@@ -165,12 +175,14 @@ def winning_words(kind: int, before: int, view: View, t: Any) -> str:
         return f"{verb or f'beats {CARD_NAMES[before]}'}, and nothing still out beats it"
     if not after & OPPONENTS:
         return f"{verb or f'beats {CARD_NAMES[before]}'}, and no opponent is left to play"
-    return f"{verb or f'beats {CARD_NAMES[before]}'}, though a higher card may still come"
+    risk = f"though a {order_words(strain)[1]} card may still come"
+    return f"{verb or f'beats {CARD_NAMES[before]}'}, {risk}"
 
 
 def lead_words(kind: int, kinds: Sequence[int], view: View, t: Any) -> str:
     """Describe the effect of leading a card from the hand `kinds`."""
     strain = int(view["strain"])
+    _, better, best = order_words(strain)
     suit, card = suit_of(kind, strain, t), card_name(kind, strain, t)
     powers = t["power"][strain, suit]
     unseen = out(view)
@@ -192,8 +204,8 @@ def lead_words(kind: int, kinds: Sequence[int], view: View, t: Any) -> str:
             risk = ", and wins unless it is ruffed"
         elif strain < NO_TRUMP:
             risk = ", and wins: no trump is out"
-        return f"{card} is the highest {suit_word(suit, 1)} left{risk}"
-    text = f"{card} leads {suit_word(suit)} with higher ones still out"
+        return f"{card} is the {best} {suit_word(suit, 1)} left{risk}"
+    text = f"{card} leads {suit_word(suit)} with {better} ones still out"
     return text + void_words(kind, kinds, strain, t)
 
 
@@ -219,7 +231,7 @@ def give_words(kind: int, kinds: Sequence[int], strain: int, t: Any) -> str:
     if len(same) == 1:
         return f"{card} is the only {suit_word(suit, 1)}, and the hand is void without it"
     lowest = kind == min(same, key=lambda one: strength(one, strain, t))
-    rank = "the lowest" if lowest else "one"
+    rank = f"the {order_words(strain)[0]}" if lowest else "one"
     return f"{card} is {rank} of {number_word(len(same))} {suit_word(suit)}"
 
 

@@ -19,7 +19,7 @@ from bideuchre_env.agents.data import read_array, read_provenance
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, N_SUITS, NO_TRUMP
-from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+from bideuchre_env.runtime.jit import Array, entry_kernel
 
 FILE = "hand_worth.npz"
 STRAINS = NO_TRUMP + 1
@@ -68,7 +68,7 @@ def find_row(keys: Array, key: int) -> int:
     return low if low < len(keys) and keys[low] == key else -1
 
 
-@kernel
+@entry_kernel
 def mirrored(hand: int, kinds: int) -> int:
     """Return the hand, as an integer, with its ranks reversed in a deck of `kinds` kinds.
 

@@ -22,6 +22,7 @@ from bideuchre_env.rules.cards import CARD_NAMES, LOW, NO_TRUMP, hand_bits, hand
 from bideuchre_env.rules.rules import Rules
 
 LEADERS = ("the declarer leads", "another seat leads")
+_POSSIBLE = {"declarer": (0,), "left": (1,), "eldest": (0, 1)}  # the eldest may be the declarer
 Worth = dict[str, dict[str, float]]
 
 
@@ -32,7 +33,8 @@ class HandWorth:
     cards: list[str]
     by_leader: dict[str, Worth]
     """By leader to the first trick, then strain: expected "tricks", and by name of each bid the
-    chance to make it, with partner or alone."""
+    chance to make it, with partner or alone. If the table has none of the possible leaders, it is
+    the declarer."""
     leads_not_played: list[str]
     """Leaders to the first trick that are possible in the game but not in the deck's table."""
     half_widths: dict[str, float]
@@ -89,12 +91,12 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
             f"no table for this deck of {rules.cards} cards, {brief(rules.copies)} of each: there "
             f"are tables for the decks of {decks} cards"
         )
-    leads = 1 if rules.opening_lead == "declarer" else 2  # the eldest hand may be the declarer
-    played = min(leads, table.tricks.shape[1])
+    leads = _POSSIBLE[rules.opening_lead]
+    played = [lead for lead in leads if lead < table.tricks.shape[1]] or [0]
     return HandWorth(
         hand_names(hand),
-        {LEADERS[lead]: _worth(hand, rules, table, lead) for lead in range(played)},
-        list(LEADERS[played:leads]),
+        {LEADERS[lead]: _worth(hand, rules, table, lead) for lead in played},
+        [LEADERS[lead] for lead in leads if lead not in played],
         *_sure(hand_table.provenance()),
     )
 

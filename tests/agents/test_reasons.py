@@ -10,6 +10,8 @@ from bideuchre_env.agents.advice import Advisor
 from bideuchre_env.agents.advice.advice import clearly_behind
 from bideuchre_env.agents.advice.figures import LEAST_CHANCE, Counted, key_cards
 from bideuchre_env.agents.advice.outcomes import OUTCOMES
+from bideuchre_env.agents.advice.reasons import with_strain
+from bideuchre_env.agents.advice.words import give_words, holding
 from bideuchre_env.core.state import AUCTION, NAMING
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.cards import hand_bits, hand_names, parse_card
@@ -254,3 +256,15 @@ def test_few_deals_are_reported_instead_of_a_list(monkeypatch):
             bool(re.search("in all .* possible|in the only", advice.text(), re.I)) == advice.exact
         )
     assert checked > 10
+
+
+def test_words_of_low_no_trump_count_from_the_lowest_rank():
+    rules = RULES["barrie_v0"].replace(no_trump="both")
+    t = compile_tables(rules)[0]
+    kinds = [parse_card(name) for name in ("JC", "JD", "QS", "AS", "AH")]
+    assert holding(kinds, 4, t) == "two aces and no king at no trump"
+    assert holding(kinds, 5, t) == "two jacks and a queen at low no trump"
+    assert with_strain(5) == "at low no trump"
+    spades = [parse_card(name) for name in ("QS", "AS")]
+    assert give_words(spades[1], spades, 5, t) == "AS is the highest of two spades"
+    assert give_words(spades[0], spades, 4, t) == "QS is the lowest of two spades"

@@ -17,7 +17,6 @@ from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import DealError
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.rules.variants import RULES
 
 pytestmark = pytest.mark.search
@@ -136,7 +135,8 @@ def test_hand_prints_a_column_for_each_strain_the_best_first(capsys):
     cards = "JH JD AH KH QH TH"
     assert run("hand", cards) == 0
     out = capsys.readouterr().out
-    heads = [line.split() for line in out.splitlines() if sorted(line.split()) == sorted(STRAINS)]
+    strains = sorted(RULES["cincinnati_v0"].strains)
+    heads = [line.split() for line in out.splitlines() if sorted(line.split()) == strains]
     assert len(heads) == 2
     assert heads[0][0] == "H"
     sentence = (
@@ -216,3 +216,27 @@ def test_hand_names_a_lead_for_which_its_table_has_no_figures(variant, lead, mis
     assert run(*command, "--json") == 0
     absent = json.loads(capsys.readouterr().out)["leads_not_played"]
     assert absent == ["another seat leads"] * missing
+
+
+def test_hand_has_only_the_leads_of_the_rules_and_low_no_trump(capsys):
+    """The seat left of the declarer is never the declarer."""
+    command = ["hand", "9H 9D TH KH QS 9C", "--option", "no_trump=both", "--json"]
+    assert run(*command, "--option", "opening_lead=left") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert "the declarer leads" not in printed
+    assert printed["leads_not_played"] == []
+    tricks = {strain: row["tricks"] for strain, row in printed["another seat leads"].items()}
+    assert max(tricks, key=tricks.get) == "LOW"
+    assert run("hand", "AH AD KH TH JS AC", *command[2:]) == 0  # the ranks reversed
+    mirrored = json.loads(capsys.readouterr().out)["the declarer leads"]
+    assert run(*command) == 0
+    low = json.loads(capsys.readouterr().out)["the declarer leads"]
+    assert low["LOW"] == mirrored["NT"]
+
+
+def test_hand_of_a_table_without_the_lead_of_the_rules(capsys):
+    command = ["hand", "JS JS JC AS KS AH AD QS", "--variant", "barrie_v0"]
+    assert run(*command, "--option", "opening_lead=left", "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert "S" in printed["the declarer leads"]
+    assert printed["leads_not_played"] == ["another seat leads"]
