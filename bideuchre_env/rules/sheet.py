@@ -15,10 +15,10 @@ _ALL_PASS = {
 }
 _AUCTION = {
     "once": "One call each, from the dealer's left; a bid must be higher.",
-    "until_passes": "Calls from the dealer's left until three passes follow a bid; a bid must be "
-    "higher, and a\nseat that passed may bid later.",
-    "until_out": "Calls from the dealer's left until the others have passed; a bid must be higher, "
-    "and a pass is final.",
+    "until_passes": "Calls from the dealer's left; a bid must be higher, and a seat that passed "
+    "may bid later.\nThree passes after a bid end the auction, and so does the highest bid.",
+    "until_out": "Calls from the dealer's left; a bid must be higher, and a pass is final.\n"
+    "The auction ends when all others have passed, or with the highest bid.",
 }
 _STRAIN_NAMED = {
     "in_bid": "A bid names its strain ({strains}).",
@@ -41,6 +41,7 @@ _OPENING_LEAD = {
     "declarer": "The declarer leads to the first trick.",
     "left": "The seat left of the declarer leads to the first trick.",
 }
+_FLOOR = "A side at {floor} or less loses; if both are, the declarer's side."
 _BOTH_OVER = {
     "declarer": "if both sides are there, the declarer's side wins.",
     "highest": "if both sides are there, the higher total wins and equal totals are a draw.",
@@ -101,7 +102,7 @@ def _auction(rules: GameOptions) -> list[str]:
     if rules.no_trump_from > rules.tricks:
         lines.append("Only a bid for all tricks may be played at no trump.")
     elif rules.no_trump_from > 1:
-        lines.append(f"No trump from a bid of {rules.no_trump_from} tricks; a lone bid always.")
+        lines.append(f"No trump from a bid of {rules.no_trump_from} tricks, and for all tricks.")
     if rules.moon_ladder == "step":
         names = ", ".join(bid.name for bid in rules.lone)
         lines.append(f"Lone bids go a step at a time ({names}): each only over the one below.")
@@ -138,7 +139,7 @@ def _exchange(rules: GameOptions) -> list[str]:
     if rules.exchange_seen == "open":
         return [
             "After the auction the declarer gives the cards to partner, who takes them up and then",
-            "passes as many, perhaps the same. The rest of partner's hand is out of play.",
+            "passes as many, perhaps some of them. The rest of partner's hand is out of play.",
         ]
     return [
         "After the auction the declarer gives up the cards face down, then the partner passes as",
@@ -162,15 +163,19 @@ def _scoring(rules: GameOptions) -> list[str]:
         made = "a point a trick" if rules.made_scores == "tricks" else "the bid"
         bonus = f" and {rules.made_bonus} more" if rules.made_bonus else ""
         lines.append(f"Declarer's side, with partner: made, {made}{bonus}; set, minus the bid.")
-    if rules.plays_alone:
-        lines.append("Alone: the bid's points if every trick is won, minus the same if not.")
-    if any(bid.partner for bid in rules.lone):
-        lines.append("All tricks with partner: the bid's points if every trick is won.")
+    differs = any(bid.loss != bid.value for bid in rules.lone)
+    lost = "the points of a failure" if differs else "the same"
+    for who, played in (
+        ("Alone", rules.plays_alone),
+        ("All tricks with partner", any(bid.partner for bid in rules.lone)),
+    ):
+        if played:
+            lines.append(f"{who}: the bid's points if every trick is won, minus {lost} if not.")
     return lines
 
 
 def _game(rules: GameOptions) -> list[str]:
-    end = [] if rules.floor is None else [f"A side at {rules.floor} or less loses."]
+    end = [] if rules.floor is None else [_FLOOR.format(floor=rules.floor)]
     end.append(f"Truncated after {rules.max_hands} deals.")
     if rules.win_rule == "rounds":
         rounds = "round" if rules.rounds == 1 else "rounds"
