@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from bideuchre_env.agents.protocols import CompleteAgent
+from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE, new_draws
 from bideuchre_env.core.rows import encode_rows
 from bideuchre_env.core.table.answers import answer_rows, list_rows, require_legal
@@ -96,7 +98,7 @@ class AgentPart:
     def __init__(
         self, table: Table, rules: Rules, number: int, players: int, ask: Ask, where: Where
     ) -> None:
-        self.table, self.rules, self.number = table, rules, number
+        self.table, self.rules, self.number, self.players = table, rules, number, players
         self.ask, self.where = ask, where
         self._outside = kinds_of(players, {})
         self._index = np.zeros(len(table.states), np.int64)
@@ -118,6 +120,21 @@ class AgentPart:
         require_legal(self.rules, table.states, table.tables, index, choices, self.where)
         call(answer_rows, table, turn, self._outside, index, choices)
         return m
+
+
+Part: TypeAlias = KernelPart | AgentPart
+
+
+def part_of(agent: CompleteAgent, asking: AgentPart, *, by_row: bool = False) -> Part:
+    """Return the part that plays an agent by a kernel, or `asking` if none contains it.
+
+    A random agent draws its own numbers, unless `by_row`.
+    """
+    if not is_contained(agent) or (isinstance(agent, RandomAgent) and not by_row):
+        return asking
+    kernel, kind, workspaces = container_of(agent)
+    kinds = kinds_of(asking.players, {asking.number: kind})
+    return KernelPart(asking.table, kernel, kinds, workspaces)
 
 
 def is_contained(agent: Any) -> bool:

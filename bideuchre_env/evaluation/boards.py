@@ -15,7 +15,6 @@ from bideuchre_env.core.rows import seed_row
 from bideuchre_env.core.state import DRAWN, WON
 from bideuchre_env.core.table.loop import (
     DONE,
-    MOVING,
     Table,
     begin_episode,
     clear_sum,
@@ -89,14 +88,6 @@ def open_boards(
             clear_sum(table.sums[i])
             begin_episode(row)
             next_kind(table, kinds, i)
-
-
-@entry_kernel
-def continue_rows(table: Table, kinds: Array, index: Array) -> None:
-    """Continue the rows `index`, which have paused at the end of a hand; see `next_kind`."""
-    for j in range(len(index)):
-        table.seating[index[j]].stage = MOVING
-        next_kind(table, kinds, index[j])
 
 
 @entry_kernel

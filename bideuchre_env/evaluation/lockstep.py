@@ -10,21 +10,13 @@ import numpy as np
 
 from bideuchre_env._checks import whole_numbers
 from bideuchre_env.agents import AgentSource, CompleteAgent
-from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.registry import in_one_line, parse
-from bideuchre_env.agents.table.parts import (
-    AgentPart,
-    KernelPart,
-    call,
-    container_of,
-    is_contained,
-    kinds_of,
-)
+from bideuchre_env.agents.table.parts import AgentPart, KernelPart, Part, call, kinds_of, part_of
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.table.answers import list_rows
+from bideuchre_env.core.table.answers import continue_rows, list_rows
 from bideuchre_env.core.table.loop import DONE, PAUSED, new_table, no_turn
 from bideuchre_env.errors import AgentError, BidEuchreError
-from bideuchre_env.evaluation.boards import BOARD, close_boards, continue_rows, open_boards
+from bideuchre_env.evaluation.boards import BOARD, close_boards, open_boards
 from bideuchre_env.evaluation.recorder import Lines, TableRecorder
 from bideuchre_env.evaluation.seeding import Partners, members_of
 from bideuchre_env.rules.cards import N_SEATS
@@ -72,7 +64,7 @@ class LockstepRunner:
 
     def _seat(self, agents: tuple[Any, Any], sources: tuple[Any, Any]) -> None:
         """Number the players 0 to 3 (side + 2 x partner), and make a part for each."""
-        self._parts: list[tuple[int, KernelPart | AgentPart]] = []
+        self._parts: list[tuple[int, Part]] = []
         self._players = np.zeros((2, N_SEATS), np.int64)
         for side in range(2):
             members = members_of(agents[side])
@@ -85,14 +77,9 @@ class LockstepRunner:
                     self._players[swapped, seat] = side + 2 * partner
         self._outside = kinds_of(4, {})
 
-    def _part(
-        self, side: int, partner: int, agent: CompleteAgent, source: AgentSource
-    ) -> KernelPart | AgentPart:
+    def _part(self, side: int, partner: int, agent: CompleteAgent, source: AgentSource) -> Part:
         number = side + 2 * partner
         by_row = isinstance(source, str) and parse(source)[0] in BY_ROW
-        if is_contained(agent) and (by_row or not isinstance(agent, RandomAgent)):
-            kernel, kind, workspaces = container_of(agent)
-            return KernelPart(self.table, kernel, kinds_of(4, {number: kind}), workspaces)
 
         def ask(observations: Array, masks: Array) -> Array:
             began = time.process_time()  # other work on the machine does not count
@@ -103,7 +90,8 @@ class LockstepRunner:
         def where(j: int, i: int) -> str:
             return f"agent {agent.name!r}, row {j} ({self._place(i)})"
 
-        return AgentPart(self.table, self.rules, number, 4, ask, where)
+        asking = AgentPart(self.table, self.rules, number, 4, ask, where)
+        return part_of(agent, asking, by_row=by_row)
 
     def play(self) -> Iterator[tuple[Array, list[Lines]]]:
         """Play until every board is finished; yield the newly finished ones after each step.

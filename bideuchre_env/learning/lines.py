@@ -1,8 +1,7 @@
-"""Kernels of `pairs`: they play lines in lock step and store decisions to branch from.
+"""Kernels of `pairs`: they store decisions of lines to branch from, and draw other actions.
 
 A line is one hand, played from the state in one row of `states` to the end of the hand. At a stored
-decision, `pairs` later branches: it plays a second line from there with another action. `tables`
-and `offsets` are the results of `compile_tables` and of `layout_of(rules).offsets`.
+decision, `pairs` later branches: it plays a second line from there with another action.
 """
 
 from __future__ import annotations
@@ -11,10 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.phases.deal import GOLDEN, mix
-from bideuchre_env.core.step import play_forced, write_mask
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel
 
 _SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the selection of decisions from that of actions
@@ -27,28 +23,6 @@ class Decisions(NamedTuple):
     rows: Array  # int64 (m,): the index of the line
     chosen: Array  # int64 (m,): the action
     words: Array  # uint64 (m,): 64 random bits for each decision
-
-
-@entry_kernel
-def next_decisions(
-    states: Array, tables: Array, offsets: Array, live: Array, observations: Array, masks: Array
-) -> int:
-    """Advance the lines with indices `live`, int64 (m,), to their next decision.
-
-    Forced moves are applied. Returns the number n of lines that have a decision; the others are
-    over. The indices of these n lines become `live[:n]`; `live[n:]` is then meaningless. Row j of
-    `observations` (>= m, D) and of `masks` (>= m, A) is that of the seat to act in line `live[j]`.
-    """
-    t, count = tables[0], 0
-    for j in range(len(live)):
-        s = states[live[j]]
-        bits = play_forced(s, t)
-        if bits:
-            live[count] = live[j]
-            encode(s, t, offsets[0], s.turn, row_of(observations, count))
-            write_mask(t, s.phase, bits, row_of(masks, count))
-            count += 1
-    return count
 
 
 @entry_kernel

@@ -17,15 +17,10 @@ from bideuchre_env._checks import brief, is_integer, to_list, whole_numbers
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
-from bideuchre_env.core.table.answers import require_legal
-from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.table.answers import answer_rows, continue_rows, list_rows, require_legal
+from bideuchre_env.core.table.loop import CALLER, READY, new_table, no_turn
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.learning.lines import (
-    Decisions,
-    draw_others,
-    keep_decisions,
-    next_decisions,
-)
+from bideuchre_env.learning.lines import Decisions, draw_others, keep_decisions
 from bideuchre_env.learning.sampling import required_seed
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -193,11 +188,12 @@ class _Maker:
             self.phases[1] = 0
         words = np.random.SeedSequence([int(word) for word in required_seed(seed, "pairs")])
         self.deals, self.draws = words.generate_state(2, np.uint64)
-        self.tables, layout = compile_tables(rules), layout_of(rules)
-        self.offsets, self.shape = layout.offsets, (layout.size, actions.of(rules).n)
+        self.shape = layout_of(rules).size, actions.of(rules).n
         self.at_once = n = int(block)
-        self.states, self.branches = new_states(n), new_states(n)
-        self.observations, self.masks = (np.empty((n, width), np.int8) for width in self.shape)
+        self.table = new_table(rules, n, with_callers=True)
+        self.tables, self.offsets = self.table.tables, self.table.offsets
+        self.table.setup["pause"] = self.table.setup["skip_forced"] = 1
+        self.states, self.branches = self.table.states, new_states(n)
         most = n * (N_SEATS * rules.tricks + rules.most_calls + 1 + 2 * MAX_EXCHANGE)
         self.decisions = Decisions(  # memory is used only for the part that is filled
             states=np.empty((most, STATE.itemsize // 8), np.uint64),
@@ -270,7 +266,8 @@ class _Maker:
                 raise IllegalActionError(
                     f"propose, row {same[0]}: expected another action than the chosen one"
                 )
-        self._carry_out("propose", lines, index, some.other)
+        self._check("propose", lines, index, some.other)
+        apply_rows(lines, self.tables, index, some.other)
         for _ in self._play(lines):
             pass
         some.gain[:] = sides * (_side_0_points(lines) - results)
@@ -281,41 +278,40 @@ class _Maker:
         Before each step, yields the indices of the lines that are not over, and the actions that
         the players have chosen there.
         """
-        live, n = np.arange(len(lines)), len(lines)
-        while True:
-            n = next_decisions(
-                lines, self.tables, self.offsets, live[:n], self.observations, self.masks
-            )
-            if n == 0:
-                return
-            choices = self._choices(lines["turn"][live[:n]])
-            yield live[:n], choices
-            self._carry_out("act_rows", lines, live[:n], choices)
+        everyone, turn, none = np.arange(len(lines)), no_turn(), np.zeros(0, np.int64)
+        table = self.table._replace(states=lines, seating=self.table.seating[: len(lines)])
+        seating, index = table.seating, everyone.copy()
+        seating["player"], seating["seat"] = CALLER, -1
+        seating["decided"], seating["settled"] = 1, 0
+        continue_rows(table, none, everyone)
+        while n := int(list_rows(seating, READY, 0, index)):
+            live = index[:n]
+            encode_rows(lines, self.tables, self.offsets, live, table.observations, table.masks)
+            choices = self._choices(lines["turn"][live])
+            yield live, choices
+            self._check("act_rows", lines, live, choices)
+            answer_rows(table, turn, none, live, choices)
 
     def _choices(self, seats: Array) -> Array:
-        """Return the players' actions for the first n rows of `self.observations`, int64 (n,).
+        """Return the players' actions for the first n observations of the table, int64 (n,).
 
         `seats` (n,) are the seats to act there. The legality of the actions is not checked.
         """
         n, choices = len(seats), np.empty(len(seats), np.int64)
+        observations, masks = self.table.observations[:n], self.table.masks[:n]
         if self.opponent is None:
-            answer = self.policy.act_rows(self.observations[:n], self.masks[:n])
-            return whole_numbers("act_rows", answer, n)
+            return whole_numbers("act_rows", self.policy.act_rows(observations, masks), n)
         for side, player in enumerate((self.policy, self.opponent)):
             rows = np.flatnonzero(seats & 1 == side)
             if len(rows):
-                answer = player.act_rows(self.observations[rows], self.masks[rows])
+                answer = player.act_rows(observations[rows], masks[rows])
                 choices[rows] = whole_numbers("act_rows", answer, len(rows))
         return choices
 
-    def _carry_out(self, caller: str, lines: Array, live: Array, choices: Array) -> None:
-        """Apply action `choices[j]` in line `live[j]`, for all j.
-
-        If one is illegal, applies none and raises `IllegalActionError`, which names `caller`.
-        """
+    def _check(self, caller: str, lines: Array, live: Array, choices: Array) -> None:
+        """Raise `IllegalActionError`, which names `caller`, if an action is illegal in its line."""
         rows = lines, self.tables, live, choices
         require_legal(self.rules, *rows, lambda j, line: f"{caller}, row {j}")
-        apply_rows(*rows)
 
 
 def _as_words(states: Array) -> Array:

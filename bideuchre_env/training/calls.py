@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
@@ -27,13 +28,14 @@ from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
 from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECOND, new_network
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES, call_action, describe_auction
+from bideuchre_env.agents.table.hands import play_hands
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.records import State, Tables
-from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
-from bideuchre_env.core.state import AUCTION, DEAL, new_states
+from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
+from bideuchre_env.core.state import AUCTION, new_states
 from bideuchre_env.core.step import legal_bits
+from bideuchre_env.core.table.loop import CALLER
 from bideuchre_env.core.view import see
-from bideuchre_env.learning.pairs import Policy
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
@@ -51,7 +53,7 @@ N_SHIFT_INPUTS = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
 RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
 
-Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, tuple[Policy, ...]]]
+Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]]
 Report: TypeAlias = Callable[[str], None]
 Progress: TypeAlias = Callable[[int, int, int], None]
 
@@ -94,7 +96,7 @@ def expert_calls(
     `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
     """
 
-    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[Policy, ...]]:
+    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
         agent = expert_with(network, rules, wanted)
         return agent.workspace(), agent, (agent, RuleAgent(rules))
 
@@ -152,7 +154,7 @@ def fit_calls(
 def try_calls(
     work: ExpertWorkspace,
     agent: RowAgent,
-    other: Policy,
+    other: CompleteAgent,
     n: int,
     call: int,
     width: float,
@@ -171,17 +173,18 @@ def try_calls(
     start_rows(states, tables, np.arange(n) % 4)
     deal_rows(states, tables)
     seats = (states["dealer"] + 1 + call) & 3
-    for _ in range(call):
-        step(states, np.arange(n), seats, agent, other)
+    players = (np.arange(4) + seats[:, np.newaxis]) & 1  # 0: the caller's side
+    callers, every = players.copy(), np.arange(n)
+    callers[every, seats] = CALLER
+    play_hands(agent.rules, states, (agent, other), callers)
     trials = new_rows(TRIAL, n)
     try_rows(work, states, rng.integers(0, 2**62, n), width, lone, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
-    trials, everyone, seats = trials[two], np.arange(len(two)), seats[two]
+    trials, everyone, seats, players = trials[two], np.arange(len(two)), seats[two], players[two]
     for which in range(2):
         played = states[two]
         apply_rows(played, tables, everyone, trials["action"][:, which].copy())
-        while len(rows := np.flatnonzero(played["phase"] < DEAL)):
-            step(played, rows, seats, agent, other)
+        play_hands(agent.rules, played, (agent, other), players)
         points = played["points"].astype(float)
         trials["points"][:, which] = points[everyone, seats & 1] - points[everyone, 1 - (seats & 1)]
         tricks = played["tricks_won"][everyone, seats & 1]
@@ -189,26 +192,6 @@ def try_calls(
         ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
         trials["stood"][:, which] &= ours
     return trials
-
-
-def seen(states: Array, rows: Array, agent: RowAgent) -> tuple[Array, Array]:
-    """Encode n `states[rows]`: return observations and masks, int8 (n, D or A), of seats to act."""
-    observations = np.zeros((len(rows), agent.layout.size), np.int8)
-    masks = np.zeros((len(rows), agent.n_actions), np.int8)
-    encode_rows(states, agent.tables, agent.layout.offsets, rows, observations, masks)
-    return observations, masks
-
-
-def step(states: Array, rows: Array, seats: Array, agent: RowAgent, other: Policy) -> None:
-    """Play an action in `states[rows]`: `agent` acts for the side of `seats[row]`, else `other`."""
-    observations, masks = seen(states, rows, agent)
-    choices = np.zeros(len(rows), np.int64)
-    theirs = (states["turn"][rows] ^ seats[rows]) & 1 == 1
-    players: tuple[tuple[Array, Policy], ...] = (~theirs, agent), (theirs, other)
-    for mine, player in players:
-        if mine.any():
-            choices[mine] = player.act_rows(observations[mine], masks[mine])
-    apply_rows(states, agent.tables, rows, choices)
 
 
 @entry_kernel

@@ -348,7 +348,7 @@ class Learner:
 
         others = self.opponents()
 
-        def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[Policy, ...]]:
+        def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
             """Return the players for `fit_calls`; an opponent is the expert with the old calls."""
             net = self.net(net_weights(self.rules, cards, calls, {}))
             return net.workspace().expert, net, (net, fast, *others)

@@ -49,16 +49,18 @@ from bideuchre_env.agents.expert.score_network import (
 from bideuchre_env.agents.expert.win_table import fitted_wins, provenance, rule_table
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.agents.rule.bidding import call_action
+from bideuchre_env.agents.table.hands import play_hands
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
-from bideuchre_env.core.state import AUCTION, DEAL, OVER, WON, new_states
+from bideuchre_env.core.state import AUCTION, OVER, WON, new_states
+from bideuchre_env.core.table.loop import CALLER
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
-from bideuchre_env.training.calls import step, two_calls
+from bideuchre_env.training.calls import two_calls
 from bideuchre_env.training.descent import check_trained, descend, forward
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
@@ -165,16 +167,17 @@ def try_hands(
         deal_rows(states, tables)
         call = int(rng.integers(4))
         seats = (states["dealer"].astype(np.int64) + 1 + call) & 3
-        for _ in range(call):
-            step(states, everyone, seats, agent, other)
+        players = (np.arange(4) + seats[:, np.newaxis]) & 1  # 0: the caller's side
+        callers = players.copy()
+        callers[everyone, seats] = CALLER
+        play_hands(agent.rules, states, (agent, other), callers)
         trials = new_rows(TRY, n)
         try_rows(work, states, rng.integers(0, 2**62, n), trials)
         two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
         trials, changed = trials[two], states[two]
         apply_rows(changed, tables, np.arange(len(two)), trials["action"][:, 1].copy())
-        for which, played, callers in ((0, states, seats), (1, changed, seats[two])):
-            while len(rows := np.flatnonzero(played["phase"] < DEAL)):
-                step(played, rows, callers, agent, other)
+        for which, played, seated in ((0, states, players), (1, changed, players[two])):
+            play_hands(agent.rules, played, (agent, other), seated)
             ended, won = (played[two] if which == 0 else played), np.zeros(len(two))
             value_rows(ended, tables, agent.learned.wins, seats[two], won)
             trials["won"][:, which] = won

@@ -12,6 +12,7 @@ import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.win_table import ALMOST, BELOW, LEAD, SETTLED, after_hand
+from bideuchre_env.agents.table.hands import play_hands
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
@@ -19,7 +20,6 @@ from bideuchre_env.core.state import DEAL, OVER, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
-from bideuchre_env.training.calls import step
 
 # smoothing widths in points: in games to a target, and in games of a fixed number of hands
 WIDE, NEAR = (10.0, 12.0), (2.0, 1.5)
@@ -44,8 +44,7 @@ def played_hands(agent: RowAgent, games: int, rng: np.random.Generator) -> Array
     while len(live := np.flatnonzero(states["phase"] == DEAL)):
         before = states[live]
         deal_rows(states, tables)
-        while len(rows := np.flatnonzero(states["phase"] < DEAL)):
-            step(states, rows, np.zeros(games, np.int64), agent, agent)
+        play_hands(agent.rules, states, (agent,), np.zeros((games, 4), np.int64))
         parts.append(hands_of(before, states[live], tables))
     assert (states["phase"] == OVER).all()
     return np.concatenate(parts)

@@ -51,6 +51,14 @@ def answer_rows(table: Table, turn: Turn, kinds: Array, index: Array, choices: A
         show(table, turn, i)
 
 
+@entry_kernel
+def continue_rows(table: Table, kinds: Array, index: Array) -> None:
+    """Continue the rows `index`, new ones or paused at the end of a hand; see `next_kind`."""
+    for j in range(len(index)):
+        table.seating[index[j]].stage = MOVING
+        next_kind(table, kinds, index[j])
+
+
 def require_legal(
     rules: Rules,
     states: Array,

@@ -10,7 +10,7 @@ import numpy as np
 from bideuchre_env._checks import brief
 from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
-from bideuchre_env.agents.table.parts import AgentPart, KernelPart, container_of, kinds_of
+from bideuchre_env.agents.table.parts import AgentPart, KernelPart, Part, container_of, kinds_of
 from bideuchre_env.agents.table.simple import CAUTIOUS, advance_random, advance_rule, new_draws
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
@@ -133,7 +133,7 @@ class SoloBatch:
         for number, player in assignment.players.items():
             self.names[number] = player.name
         self._draws: Draws = memory.put(assignment.draws())
-        self._parts: list[KernelPart | AgentPart] = []
+        self._parts: list[Part] = []
         if assignment.has_simple or not assignment.contained:
             kernel = advance_rule if assignment.has_rule else advance_random
             kinds = np.array(assignment.kinds)
