@@ -63,13 +63,7 @@ def advance_random(
 
 @entry_kernel
 def advance_rule(
-    table: Table,
-    turn: Turn,
-    kinds: Array,
-    draws: Draws,
-    rule: RuleWorkspace,
-    start: int,
-    stop: int,
+    table: Table, turn: Turn, kinds: Array, draws: Draws, rule: RuleWorkspace, start: int, stop: int
 ) -> int:
     """Advance rows as `advance_random`; contains the rule player, too."""
     count, own, t = 0, min(start, len(draws.masks) - 1), table.tables[0]

@@ -13,14 +13,7 @@ from bideuchre_env.core.phases.deal import deal_hand, start_game
 from bideuchre_env.core.records import State
 from bideuchre_env.core.rows import seed_row
 from bideuchre_env.core.state import DRAWN, WON
-from bideuchre_env.core.table.loop import (
-    DONE,
-    Table,
-    begin_episode,
-    clear_sum,
-    next_kind,
-    seed_players,
-)
+from bideuchre_env.core.table.loop import DONE, Table, begin_episode, clear_sum, seed_players
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
@@ -59,20 +52,13 @@ TOTALS = np.dtype(
 
 @entry_kernel
 def open_boards(
-    table: Table,
-    kinds: Array,
-    players: Array,
-    pairs: Array,
-    boards: Array,
-    low: Word,
-    high: Word,
-    single: bool,
+    table: Table, players: Array, pairs: Array, boards: Array, low: Word, high: Word, single: bool
 ) -> None:
     """Start board `boards[j]` in the pair of rows `pairs[j]`, and deal its first hand.
 
     Board i has the random stream of seed `high:low` + i. The dealer of a single hand is seat i % 4;
     the first dealer of a game is drawn at random. `players`, int64 (2, 4), are the numbers of the
-    players by table and seat. `kinds` are all OUTSIDE: the rows ask their first player.
+    players by table and seat. The first players are not asked yet.
     """
     for j in range(len(pairs)):
         for second in range(2):
@@ -87,7 +73,6 @@ def open_boards(
             row.seat = -1
             clear_sum(table.sums[i])
             begin_episode(row)
-            next_kind(table, kinds, i)
 
 
 @entry_kernel

@@ -14,7 +14,7 @@ from bideuchre_env.agents.registry import in_one_line, parse
 from bideuchre_env.agents.table.parts import AgentPart, KernelPart, Part, call, kinds_of, part_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.table.answers import continue_rows, list_rows
-from bideuchre_env.core.table.loop import DONE, PAUSED, new_table, no_turn
+from bideuchre_env.core.table.loop import DONE, MOVING, PAUSED, new_table, no_turn
 from bideuchre_env.errors import AgentError, BidEuchreError
 from bideuchre_env.evaluation.boards import BOARD, close_boards, open_boards
 from bideuchre_env.evaluation.recorder import Lines, TableRecorder
@@ -75,6 +75,7 @@ class LockstepRunner:
                 for seat in range(side ^ swapped, N_SEATS, 2):
                     partner = len(members) - 1 if seat >= 2 else 0
                     self._players[swapped, seat] = side + 2 * partner
+        self._called = any(isinstance(part, AgentPart) for _, part in self._parts)
         self._outside = kinds_of(4, {})
 
     def _part(self, side: int, partner: int, agent: CompleteAgent, source: AgentSource) -> Part:
@@ -108,11 +109,9 @@ class LockstepRunner:
         pairs = pairs[: len(self.boards) - self.opened]
         boards = self.boards.start + np.arange(self.opened, self.opened + len(pairs))
         self.board_of[pairs] = boards
-        seeds = self.low, self.high
-        call(
-            open_boards, self.table, self._outside, self._players, pairs, boards, *seeds,
-            self.single,
-        )  # fmt: skip
+        rest = self._players, pairs, boards, self.low, self.high, self.single
+        call(open_boards, self.table, *rest)
+        self._continue(np.concatenate([2 * pairs, 2 * pairs + 1]))
         self.opened += len(pairs)
 
     def _step(self) -> tuple[Array, list[Lines]]:
@@ -129,7 +128,7 @@ class LockstepRunner:
         if self._recorder is not None:
             paused = self._paused[: int(list_rows(table.seating, PAUSED, 0, self._paused))]
             self._recorder.hands_ended(table.states, paused)
-            call(continue_rows, table, self._outside, paused)
+            self._continue(paused)
         finished = call(close_boards, table, self.board_of, self.single, self._pairs, self._rows)
         pairs, rows = self._pairs[:finished], self._rows[:finished].copy()
         if finished:
@@ -138,6 +137,12 @@ class LockstepRunner:
                 lines = self._recorder.lines(table.states, pairs, rows["board"])
             self._open(pairs)
         return rows, lines
+
+    def _continue(self, index: Array) -> None:
+        """Continue new rows and rows that have paused, up to the agents called from Python."""
+        self.table.seating["stage"][index] = MOVING
+        if self._called:  # otherwise this kernel need not be compiled
+            call(continue_rows, self.table, self._outside, index)
 
     def _place(self, row: int) -> str:
         return f"board {self.board_of[row // 2]}, table {row % 2 + 1}"

@@ -13,13 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from bideuchre_env.core.bits import clear
-from bideuchre_env.core.episode import (
-    GOES_ON,
-    TERMINATED,
-    TRUNCATED_THERE,
-    ending,
-    side_0_reward,
-)
+from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream

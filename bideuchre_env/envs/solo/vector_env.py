@@ -28,12 +28,7 @@ from bideuchre_env.envs.pool import OPPONENTS, OpponentPool
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import draw_seed
-from bideuchre_env.envs.solo.output_rows import (
-    Results,
-    check_actions,
-    pick_rows,
-    result_rows,
-)
+from bideuchre_env.envs.solo.output_rows import Results, check_actions, pick_rows, result_rows
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.rules.rules import Rules, check_game
@@ -147,10 +142,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     @one_at_a_time
     def reset(
-        self,
-        *,
-        seed: int | list[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Start an episode in every row, or where `options["reset_mask"]`, bool (n,), is True.
 

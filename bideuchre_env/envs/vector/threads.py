@@ -47,13 +47,7 @@ def open_parts(cells: Array) -> None:
 
 
 @entry_kernel
-def share_steps(
-    cells: Array,
-    leads: bool,
-    spins: int,
-    parts: int,
-    job: Rows,
-) -> bool:
+def share_steps(cells: Array, leads: bool, spins: int, parts: int, job: Rows) -> bool:
     """Step parts of the rows, `step_rows`, as long as there are any.
 
     Returns True in the thread that `leads` when all parts are done, or False after `spins` polls
