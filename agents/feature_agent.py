@@ -17,16 +17,25 @@ from bideuchre_env._checks import brief
 from bideuchre_env._files import PathLike
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.protocols import AgentInfo
+from bideuchre_env.agents.registry import files_are_frozen
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.encoder import encoder_of
 from bideuchre_env.learning.features import VERSION
 from bideuchre_env.learning.policy_graph import PolicyGraph, evaluating, graph_of
-from bideuchre_env.learning.weights import check_metadata, made_for, read_weights, write_weights
+from bideuchre_env.learning.weights import (
+    Weights,
+    check_metadata,
+    made_for,
+    read_weights,
+    write_weights,
+)
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
 KIND = "policy"
 FORMS = ("features", "flat")
+_read: dict[Path, Weights] = {}
+"""Files that this process has read: within a match, a file that changes is not read again."""
 
 
 class FeatureAgent(RowAgent):
@@ -80,7 +89,16 @@ class FeatureAgent(RowAgent):
         return self._best(self.layout.scaled(observations), action_masks)
 
     def _best(self, inputs: Array, legal: Array) -> Array:
-        best: Array = np.where(legal, self._logits(inputs), -np.inf).argmax(axis=1)
+        logits = self._logits(inputs)
+        if logits.shape != (len(inputs), self.n_actions) or logits.dtype.kind not in "fiu":
+            raise OptionError(
+                f"policy: logits {logits.dtype} {list(logits.shape)}: expected numbers "
+                f"{[len(inputs), self.n_actions]}"
+            )
+        if np.isnan(logits).any():
+            raise OptionError("policy: logits that are not numbers")
+        lowest = np.finfo(logits.dtype).min if logits.dtype.kind == "f" else logits.min()
+        best: Array = np.where(legal, np.maximum(logits, lowest), -np.inf).argmax(axis=1)
         return best
 
     def _logits(self, inputs: Array) -> Array:
@@ -113,6 +131,10 @@ class FeatureAgent(RowAgent):
                 "from its own file, as ./file.py:Agent"
             )
         graph = graph_of(self._network, self._size)
+        try:
+            graph.check(self._size, self.n_actions)
+        except ValueError as error:
+            raise OptionError(f"policy: {error}") from None
         metadata = made_for(KIND, self.rules, VERSION)
         more = {"observation": self.observation, "steps": graph.steps}
         write_weights(path, graph.arrays, {**metadata, **more})
@@ -125,7 +147,10 @@ class FeatureAgent(RowAgent):
 
     def _load(self, path: PathLike) -> PolicyGraph:
         """Return the network of a file of `save`, and set `observation` to that of its training."""
-        weights = read_weights(Path(path).expanduser())
+        file = Path(path).expanduser()
+        if not (files_are_frozen() and file.resolve() in _read):
+            _read[file.resolve()] = read_weights(file)
+        weights = _read[file.resolve()]
         check_metadata(weights, made_for(KIND, self.rules, VERSION))
         try:
             self.observation = str(weights.metadata.get("observation"))

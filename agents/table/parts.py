@@ -139,7 +139,8 @@ def part_of(agent: CompleteAgent, asking: AgentPart, *, by_row: bool = False) ->
 
 def is_contained(agent: Any) -> bool:
     """Whether a kernel can play an agent; a random agent is then drawn from the rows' streams."""
-    return _class_of(agent) in KERNELS and "act_rows" not in vars(agent)
+    own = {"act_rows", "choose", "workspace"} & vars(agent).keys()
+    return _class_of(agent) in KERNELS and not own
 
 
 def container_of(agent: Any) -> tuple[Any, int, Callable[[], tuple[Any, ...]]]:

@@ -33,7 +33,8 @@ class LockstepRunner:
     When both tables of a board are over, its pair of rows takes the next board. Board i is dealt
     from seed `seed` + i; `single` means boards of one hand, not games. `sources` are the agents as
     the caller named them, by default `agents`. `decisions` and `think_seconds` are each agent's
-    decisions and their processor time in this process, without its child processes.
+    decisions and their processor time in this process, without its child processes. For an agent
+    that a kernel contains, the time includes that for applying its actions and dealing.
     """
 
     def __init__(

@@ -18,6 +18,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.runtime.jit import Array
 
 MOST_STEPS = 1000
+OTHERWISE = "Any other network plays from its own file, as ./file.py:Agent"
 MOST_UNITS = 1 << 16
 """Maximum width of a value."""
 
@@ -69,7 +70,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "relu": lambda inputs: np.maximum(inputs, 0),
     "leaky_relu": lambda inputs, slope=0.01: np.where(inputs > 0, inputs, slope * inputs),
     "elu": _elu,
-    "tanh": np.tanh,
+    "tanh": lambda inputs: np.tanh(inputs),
     "sigmoid": _sigmoid,
     "silu": lambda inputs: inputs * _sigmoid(inputs),
     "add": _elementwise(np.add),
@@ -120,13 +121,14 @@ class PolicyGraph:
                 raise ValueError(f"step {i}: no operation {brief(step[0])}")
             for argument in step[1]:
                 self._check_argument(argument, i)
-        try:
-            with np.errstate(all="ignore"):
-                shape = np.shape(self(np.zeros((2, inputs), np.float32)))
-        except (TypeError, AttributeError, IndexError) as error:
-            raise ValueError(f"arguments of wrong types: {error}") from None
-        if shape != (2, outputs):
-            raise ValueError(f"outputs of shape {list(shape)}: expected {[2, outputs]}")
+        for n in (2, 3):  # no array of the file may stand for a batch
+            try:
+                with np.errstate(all="ignore"):
+                    shape = np.shape(self(np.zeros((n, inputs), np.float32)))
+            except (TypeError, AttributeError, IndexError) as error:
+                raise ValueError(f"arguments of wrong types: {error}") from None
+            if shape != (n, outputs):
+                raise ValueError(f"outputs of shape {list(shape)}: expected {[n, outputs]}")
 
     def _check_argument(self, argument: Any, step: int) -> None:
         if isinstance(argument, list) and len(argument) <= MOST_STEPS:
@@ -166,7 +168,28 @@ def graph_of(network: Any, inputs: int) -> PolicyGraph:
         except Exception as error:  # torch raises errors of many types
             line = (str(error).splitlines() or [type(error).__name__])[0]
             raise OptionError(f"policy: torch cannot export the network: {line}") from None
-    return _converted(program)
+        graph = _converted(program)
+        _compare(graph, network, inputs, first.device)
+    return graph
+
+
+def _compare(graph: PolicyGraph, network: Any, inputs: int, device: Any) -> None:
+    """Raise `OptionError` unless a graph has the outputs of its network for random inputs."""
+    import torch
+
+    rows = np.random.default_rng(1).random((8, inputs), np.float32)
+    with torch.no_grad():
+        expected = network(torch.from_numpy(rows).to(device)).cpu().numpy()
+    try:
+        actual = graph(rows)
+        is_equal = actual.shape == expected.shape and np.allclose(actual, expected, 1e-3, 1e-3)
+    except (ValueError, TypeError, AttributeError, IndexError):
+        is_equal = False
+    if not is_equal:
+        raise OptionError(
+            "policy: its operations were not exported rightly, perhaps because the network changes "
+            f"values in place. {OTHERWISE}"
+        )
 
 
 def _converted(program: Any) -> PolicyGraph:
@@ -194,31 +217,34 @@ def _converted(program: Any) -> PolicyGraph:
         name = str(node.target).split(".")[1] if "." in str(node.target) else str(node.target)
         in_place = name.endswith("_")
         name = name.rstrip("_")
-        if name in _COPIES or (name == "flatten" and node.args[1] == 1):
+        if name in _COPIES or (name == "flatten" and node.args[1:2] == (1,)):
             arguments[node.name] = converted(node.args[0])
             continue
         if name not in OPERATIONS or node.kwargs:
             raise OptionError(
                 f"policy: the network computes {node.target}: expected operations among "
-                f"{', '.join(OPERATIONS)}. Any other network plays from its own file, as "
-                "./file.py:Agent"
+                f"{', '.join(OPERATIONS)}. {OTHERWISE}"
             )
         steps.append([name, [converted(each) for each in node.args]])
         arguments[node.name] = {"value": len(steps)}
         if in_place:
             arguments[node.args[0].name] = arguments[node.name]
+    *_, output = program.graph.nodes
+    result = converted(output.args[0])
+    if len(result) != 1 or not isinstance(result[0], dict) or "value" not in result[0]:
+        raise OptionError(f"policy: {len(result)} outputs: expected one tensor of logits")
     used = {key: tensors[key].detach().cpu().numpy() for key in stored.values()}
-    return PolicyGraph(steps, used)
+    return PolicyGraph(steps[: result[0]["value"]], used)
 
 
 @contextmanager
 def evaluating(network: Any) -> Iterator[None]:
-    """Context manager: set a torch module to evaluation mode, and restore its mode at the end."""
-    training = network.training
-    if training:
+    """Context manager: set a torch module to evaluation mode, and restore all modes at the end."""
+    modes = {module: module.training for module in network.modules()}
+    if any(modes.values()):
         network.train(False)
     try:
         yield
     finally:
-        if training:
-            network.train()
+        for module, training in modes.items():
+            module.training = training

@@ -7,6 +7,7 @@ from support.agent_games import look, start
 import bideuchre_env
 from bideuchre_env import agents, match
 from bideuchre_env.agents import FeatureAgent
+from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.errors import OptionError, OutputError, WeightsError
 from bideuchre_env.learning.encoder import encoder_of
 from bideuchre_env.learning.features import VERSION
@@ -112,6 +113,19 @@ def test_files_that_do_not_fit_are_refused(saved, tmp_path):
         agent.save(tmp_path)  # a folder
 
 
+@pytest.mark.slow
+def test_a_file_that_is_replaced_during_a_match_is_not_read_again(tmp_path):
+    pytest.importorskip("torch")
+    size, path = encoder_of(RULES).size, tmp_path / "policy.npz"
+    (observations, masks), chosen = rows(), []
+    with freeze_files():
+        for _ in range(2):
+            FeatureAgent(RULES, chain(size, 37)).save(path)
+            chosen.append(FeatureAgent(RULES, path).act_rows(observations, masks).tolist())
+    assert chosen[0] == chosen[1]
+    assert FeatureAgent(RULES, path).act_rows(observations, masks).tolist() != chosen[0]
+
+
 TWO = {"value": 0}
 A = {"array": "a"}
 FAULTS = [
@@ -130,6 +144,8 @@ FAULTS = [
         "do not",
     ),
     ([["linear", [1, A]]], "arguments of wrong types"),
+    ([["tanh", [TWO, TWO]]], "arguments of wrong types"),  # numpy would write to the second
+    ([["linear", [A, A]]], r"outputs of shape \[3, 3\]"),
     ([["relu", [TWO, TWO, TWO]]], "arguments of wrong types"),
     ([["relu", [TWO]]], r"outputs of shape \[2, \d+\]: expected \[2, 37\]"),
 ]
@@ -143,6 +159,70 @@ def test_steps_that_are_no_network_are_refused(steps, message, tmp_path):
     path.write_bytes(archive_bytes({"a": weights(3, 2)}, metadata))
     with pytest.raises(WeightsError, match=message):
         FeatureAgent(RULES, path)
+
+
+def two_heads(kind, width, outputs):
+    """A network with a critic, whose values are not returned; "two": they are.
+
+    "alias": the logits change in place under another name.
+    """
+    from torch import nn
+
+    class Network(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.actor, self.critic = nn.Linear(width, outputs), nn.Linear(width, outputs)
+            self.dropout = nn.Dropout()
+
+        def forward(self, inputs):
+            logits = self.actor(inputs)
+            if kind == "alias":
+                self.dropout(logits).relu_()
+            values = self.critic(inputs)
+            return (logits, values) if kind == "two" else logits
+
+    return Network()
+
+
+@pytest.mark.slow
+def test_a_critic_in_the_network_is_left_out_and_the_modes_of_its_parts_stay(tmp_path):
+    pytest.importorskip("torch")
+    size, n = encoder_of(RULES).size, encoder_of(RULES).n_actions
+    network = two_heads("unused", size, n)
+    network.critic.train(False)
+    agent, (observations, masks) = FeatureAgent(RULES, network), rows()
+    agent.save(tmp_path / "policy.npz")
+    expected = agent.act_rows(observations, masks)
+    modes = [network.training, network.actor.training, network.critic.training]
+    assert modes == [True, True, False]
+    loaded = FeatureAgent(RULES, tmp_path / "policy.npz")
+    assert (loaded.act_rows(observations, masks) == expected).all()
+    for kind, words in (("two", "2 outputs: expected one"), ("alias", "not exported rightly")):
+        with pytest.raises(OptionError, match=words):
+            FeatureAgent(RULES, two_heads(kind, size, n)).save(tmp_path / "other.npz")
+    with pytest.raises(OptionError, match=r"outputs of shape \[2, 5\]: expected \[2, 37\]"):
+        FeatureAgent(RULES, two_heads("unused", size, 5)).save(tmp_path / "other.npz")
+    assert not (tmp_path / "other.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (lambda inputs: 0, r"logits int64 \[\]: expected numbers \[200, 37\]"),
+        (lambda inputs: np.zeros(37), r"logits float64 \[37\]"),
+        (lambda inputs: np.full((len(inputs), 37), np.nan), "not numbers"),
+    ],
+)
+def test_outputs_that_are_no_logits_are_refused(policy, message):
+    with pytest.raises(OptionError, match=message):
+        FeatureAgent(RULES, policy).act_rows(*rows())
+
+
+def test_a_legal_action_is_played_if_no_legal_logit_is_finite():
+    observations, masks = rows()
+    agent = FeatureAgent(RULES, lambda inputs: np.full((len(inputs), 37), -np.inf))
+    chosen = agent.act_rows(observations, masks)
+    assert masks[np.arange(len(chosen)), chosen].all()
 
 
 def test_other_policies_are_refused(tmp_path):

@@ -42,8 +42,8 @@ SEATING = np.dtype(  # beside each STATE
         ("rng", np.uint64, (2,)),  # random stream of the players
         ("owed", np.float64),  # reward of `seat` that is not paid yet
         ("hands", np.int32),  # finished in this episode
-        ("player", np.int16, (N_SEATS,)),  # number of each seat's player, or CALLER
-        ("asked", np.int16),  # player whose choice is awaited
+        ("player", np.int32, (N_SEATS,)),  # number of each seat's player, or CALLER
+        ("asked", np.int32),  # player whose choice is awaited
         ("seat", np.int8),  # the seat that is paid and shown its observation, or -1
         ("stage", np.int8),
         ("settled", np.int8),  # 1: the hand that is over is in `owed` and in the sums
