@@ -139,8 +139,8 @@ def part_of(agent: CompleteAgent, asking: AgentPart, *, by_row: bool = False) ->
 
 def is_contained(agent: Any) -> bool:
     """Whether a kernel can play an agent; a random agent is then drawn from the rows' streams."""
-    own = {"act_rows", "choose", "workspace"} & vars(agent).keys()
-    return _class_of(agent) in KERNELS and not own
+    own = {"act_rows", "choose", "workspace"}
+    return _class_of(agent) in KERNELS and own.isdisjoint(vars(agent))
 
 
 def container_of(agent: Any) -> tuple[Any, int, Callable[[], tuple[Any, ...]]]:
