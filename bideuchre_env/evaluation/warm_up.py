@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -40,6 +39,7 @@ from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.learning.sampling import greedy, sample
 from bideuchre_env.learning.weights import Weights, made_for
+from bideuchre_env.records.look import last_caller
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.runtime import jit
 
@@ -73,6 +73,8 @@ def play_game() -> None:
         vec.step(vec.sample())
         GAME.raw_env(observation=form).reset(seed=1)
     play_boards("random", "cautious")
+    ask("cautious")
+    last_caller(env.get_state(), GAME.rules)
 
 
 def play_to_end(env: BidEuchreEnv) -> GameRecord:
@@ -86,6 +88,18 @@ def play_boards(a: str, b: str) -> None:
     """Play boards and whole games between two agents, with records."""
     with TemporaryDirectory() as folder:
         match(GAME, a, b, boards=2, games=2, records=Path(folder) / "games.jsonl")
+
+
+def ask(name: str) -> None:
+    """Ask an agent for an action as Python programs do, by an observation."""
+    seen, info = GAME.vec(1).reset(seed=1)
+    agents.make(name, GAME.rules).act_rows(seen["observation"], info["action_mask"])
+
+
+def play_rule() -> None:
+    """Compile the rule player."""
+    play_boards("rule", "random")
+    ask("rule")
 
 
 def play_claim() -> None:
@@ -141,8 +155,11 @@ def play_learning() -> None:
 
 def play_expert() -> None:
     """Compile the expert, also for custom rules, and `hand_worth`."""
-    hand_worth("JH JD AH KH QS 9C", variants["cincinnati_v0"].rules)
+    for no_trump in ("high", "both"):
+        rules = variants["cincinnati_v0"].rules.replace(no_trump=no_trump)
+        hand_worth("JH JD AH KH QS 9C", rules)
     play_boards("expert", "random")
+    ask("expert")
     agents.make("expert", variants["cincinnati_v0"].rules.replace(target=20))
     agents.make("expert", variants["simplified_v0"].rules.replace(rounds=2))
 
@@ -161,6 +178,7 @@ def play_ppo() -> None:
 def play_net() -> None:
     """Compile `net` with search, and as the opponent of a learner."""
     play_boards("net:search=true", "random")
+    ask("net")
     GAME.solo_vec(4, opponents="net").reset(seed=1)
 
 
@@ -204,7 +222,7 @@ def play_solver() -> None:
 PARTS: dict[str, Callable[[], None]] = {
     "game": play_game,
     "claims": play_claim,
-    "rule": partial(play_boards, "rule", "random"),
+    "rule": play_rule,
     "learner": play_learner,
     "learning": play_learning,
     "expert": play_expert,
