@@ -8,11 +8,10 @@ import numpy as np
 
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.agent import ExpertAgent
-from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.one_row import look_row, step_row
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -32,23 +31,19 @@ def would_bid(cards: Sequence[str], rules: Rules) -> dict[str, str]:
         calls = ["pass"] * before
         if before and rules.all_pass == "eldest_forced":
             continue  # the first to call may not pass
-        call = _choice(expert, known_position(rules, cards, calls=calls))
+        rows = known_position(rules, cards, calls=calls, dealer=3 - before)
+        call = _choice(expert, rows)
         name = acts.names[call]
         named = int(compile_tables(rules)[0]["call_strains"][call]) >= 0
         if call > 0 and not named:
-            calls = [*calls, name, *["pass"] * _passes(rules, before)]
-            rows = known_position(rules, cards, calls=calls, dealer=3 - before)
+            step_row(rows, compile_tables(rules), call)
+            while rows["phase"][0] == Phase.AUCTION:
+                step_row(rows, compile_tables(rules), 0)  # the others pass
             if rows["phase"][0] == Phase.NAMING:
                 strain = _choice(expert, rows) - acts.trump_offset
                 name = str(acts.contract(acts.first_of_bid.index(call), strain))
         result[words] = name.removeprefix("bid ")
     return result
-
-
-def _passes(rules: Rules, before: int) -> int:
-    """Return the number of passes after a bid that follows this number of passes."""
-    forced = before == N_SEATS - 1 and rules.all_pass in ("dealer_forced", "dealer_lowest")
-    return N_SEATS - 1 - before if rules.auction == "once" or forced else N_SEATS - 1
 
 
 def _choice(expert: ExpertAgent, rows: Array) -> int:

@@ -1,0 +1,26 @@
+"""Agents and advice under the rules of the wider family: auctions in rounds, scoring, the floor."""
+
+import numpy as np
+import pytest
+from support.agent_games import Position
+
+from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.advice.would_bid import PLACES, would_bid
+from bideuchre_env.errors import DealError
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.rules.variants import RULES
+
+pytestmark = pytest.mark.search
+
+HEARTS = "JH JD AH KH QH TH"
+
+
+@pytest.mark.parametrize("auction", ["until_passes", "until_out"])
+@pytest.mark.parametrize("all_pass", ["redeal_next", "dealer_forced", "dealer_lowest"])
+def test_a_bid_that_ends_an_auction_in_rounds_is_followed_by_no_pass(auction, all_pass):
+    rules = RULES["pepper_v0"].replace(auction=auction, all_pass=all_pass)
+    for hand in (HEARTS, "9C 9D TC TD 9S QC", "JH JD AH KH QH AS"):
+        bids = would_bid(hand.split(), rules)
+        assert list(bids) == list(PLACES)
+        for bid in bids.values():
+            assert bid == "pass" or bid.split()[-1] in (*"CDHS", "NT", "LOW")
