@@ -173,15 +173,17 @@ def act_by_rule(s: State, work: RuleWorkspace) -> None:
 def useful_calls(view: View, t: Tables, legal: int) -> int:
     """Return the `legal` calls (bit 0 a pass, bit 1 + level a bid) without dominated ones.
 
-    Of the last seat's partnered bids only the lowest is included: no seat is left to outbid.
+    Of the last seat's partnered bids with the same points only the lowest is included: no seat is
+    left to outbid.
     """
     if view.calls_made == 3 and t.auction == ONCE:
-        lowest = True
+        lowest = -1
         for level in range(t.n_levels):
             if legal >> (1 + level) & 1 and not t.alone[level]:
-                if not lowest:
+                if lowest < 0:
+                    lowest = level
+                elif t.payoff[level, t.tricks] == t.payoff[lowest, t.tricks]:
                     legal &= ~(1 << (1 + level))
-                lowest = False
     return legal
 
 

@@ -326,7 +326,7 @@ def choose_call(view: View, t: Tables, weights: Weights, legal: int, scratch: Sc
     best_action, best = 0, -1.0
     if legal & 1:
         best = pass_worth(view, t, weights, best_mean, scratch)
-    press, weighed = 0.0, -1
+    press, weighed, before = 0.0, -1, -1
     if view.calls_made < 3:
         more, less = worth(view, t, 1.0, 0.0, True, False), worth(view, t, 0.0, 1.0, True, False)
         press = PRESS * min(0.5 * (more - less), MOST_POINT)
@@ -342,8 +342,9 @@ def choose_call(view: View, t: Tables, weights: Weights, legal: int, scratch: Sc
             deviation = weights.deviation[DECLARER, no_trump(strain)]
             bell_curve(mean, deviation, t.tricks, scratch.chances)
             scratch.made_worth[:] = -1.0
-        elif t.payoff[level, t.tricks] != t.tricks:  # the points of a made bid depend on its level
+        elif t.payoff[level, t.tricks] != t.payoff[before, t.tricks]:  # a made bid scores otherwise
             scratch.made_worth[:] = -1.0
+        before = level
         value = contract_worth(view, t, level, True, scratch)
         if value > best or (not lowest_bid and best_action > 0 and value > best - press):
             best = max(best, value)

@@ -24,3 +24,13 @@ def test_a_bid_that_ends_an_auction_in_rounds_is_followed_by_no_pass(auction, al
         assert list(bids) == list(PLACES)
         for bid in bids.values():
             assert bid == "pass" or bid.split()[-1] in (*"CDHS", "NT", "LOW")
+
+
+@pytest.mark.parametrize("agent", ["rule", "expert"])
+def test_the_last_bidder_considers_every_bid_that_scores_its_number(agent):
+    """A made bid of 1 scores a point only, with a hand that wins nearly all the tricks."""
+    rules = Rules(ranks="9", partnered=(1, 6), made_scores="bid", target=15)
+    position = Position(rules, {0: HEARTS}, agent=agent).do("pass, pass, pass")
+    name, *_ = position.choice().removeprefix("bid ").split()
+    assert name != "pass"
+    assert name not in ("1", "2", "3")
