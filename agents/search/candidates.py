@@ -15,7 +15,14 @@ from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_ca
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
-from bideuchre_env.agents.rule.bidding import call_action, expected_tricks, lone_strain, may_name
+from bideuchre_env.agents.rule.bidding import (
+    Scratch,
+    Weights,
+    call_action,
+    expected_tricks,
+    lone_strain,
+    may_name,
+)
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
@@ -175,6 +182,24 @@ def list_weighed(space: SearchWorkspace, legal_calls: int) -> None:
 
 
 @kernel
+def best_strains(
+    view: View, t: Tables, weights: Weights, level: int, scratch: Scratch
+) -> tuple[int, int, float, float]:
+    """Return the best two strains that a bid of this level may name, and their expected tricks."""
+    first, second, most, next_most = 0, -1, -1.0, -1.0
+    for strain in range(t.n_strains):
+        if not may_name(t, level, strain):
+            continue
+        mean = expected_tricks(view, t, weights, strain, scratch)
+        if mean > most:
+            second, next_most = first, most
+            first, most = strain, mean
+        elif mean > next_most:
+            second, next_most = strain, mean
+    return first, second, most, next_most
+
+
+@kernel
 def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     """Add the expert's call, a pass, likely lone bids, and bids in reach in the best two strains.
 
@@ -186,14 +211,7 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
     add_candidate(plan, plan.expert_action)
     if legal_calls & 1:
         add_candidate(plan, 0)
-    first, second, most, next_most = 0, -1, -1.0, -1.0
-    for strain in range(t.n_strains):
-        mean = expected_tricks(view, t, weights, strain, scratch)
-        if mean > most:
-            second, next_most = first, most
-            first, most = strain, mean
-        elif mean > next_most:
-            second, next_most = strain, mean
+    bits, first, second, most, next_most = 0, 0, -1, -1.0, -1.0
     for level in range(t.n_levels):
         if legal_calls >> (1 + level) & 1 == 0:
             continue
@@ -202,11 +220,13 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
             if chance > LIKELY:
                 add_candidate(plan, call_action(t, level, best))
             continue
+        if t.strain_bits[level] != bits:
+            bits = t.strain_bits[level]
+            first, second, most, next_most = best_strains(view, t, weights, level, scratch)
         need = float(t.need[level])
-        if need <= most + REACH and may_name(t, level, first):
+        if need <= most + REACH:
             add_candidate(plan, call_action(t, level, first))
-        named = t.strains_per_bid > 1 and second >= 0 and may_name(t, level, second)
-        if named and need <= next_most + REACH:
+        if t.strains_per_bid > 1 and second >= 0 and need <= next_most + REACH:
             add_candidate(plan, call_action(t, level, second))
 
 

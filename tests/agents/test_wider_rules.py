@@ -34,3 +34,13 @@ def test_the_last_bidder_considers_every_bid_that_scores_its_number(agent):
     name, *_ = position.choice().removeprefix("bid ").split()
     assert name != "pass"
     assert name not in ("1", "2", "3")
+
+
+@pytest.mark.parametrize("strain_named", ["in_bid", "after_auction"])
+def test_a_search_lists_bids_if_the_best_strain_may_not_be_named(strain_named):
+    rules = Rules(ranks="9", partnered=(1, 6), no_trump_from=7, strain_named=strain_named)
+    position = Position(rules, {1: "AC KC AD KD AH AS"}, agent="pimc")
+    position.agent.act(*position.look())
+    plan = position.agent.space.plans[0]
+    names = [position.names[action] for action in plan["actions"][: plan["n"]]]
+    assert any(name.startswith("bid 3") for name in names), names
