@@ -33,10 +33,15 @@ from bideuchre_env.agents.expert.score_network import (
 )
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.rule.bidding import LONE_MADE, Scratch, may_name, standing_tricks
+from bideuchre_env.agents.rule.bidding import (
+    LONE_MADE,
+    Scratch,
+    last_bid,
+    may_name,
+    standing_tricks,
+)
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
-from bideuchre_env.core.tables import ONCE
 from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS
 from bideuchre_env.runtime.jit import Array, kernel
@@ -212,7 +217,7 @@ def call_worth(
         return float(calls.win)  # passed out
     more = points - float(calls.points) + network_points(learned.network[0], calls)
     win, wins = float(calls.win), learned.wins
-    last = level >= 0 and view.calls_made == 3 and t.auction == ONCE
+    last = level >= 0 and last_bid(view, t)
     worth = win + float(calls.slope) * more
     if last:
         worth = final_worth(view, t, level, strain, worth, more, wins, calls)

@@ -21,6 +21,7 @@ from bideuchre_env.agents.rule.bidding import (
     Weights,
     choose_call,
     choose_strain,
+    last_bid,
     load_weights,
 )
 from bideuchre_env.agents.rule.card_play import follow, lead
@@ -32,7 +33,7 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, new_states
 from bideuchre_env.core.step import apply, legal_bits
-from bideuchre_env.core.tables import ONCE, compile_tables
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view, see, see_observation
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
@@ -176,7 +177,7 @@ def useful_calls(view: View, t: Tables, legal: int) -> int:
     Of the last seat's partnered bids with the same points only the lowest is included: no seat is
     left to outbid.
     """
-    if view.calls_made == 3 and t.auction == ONCE:
+    if last_bid(view, t):
         lowest = -1
         for level in range(t.n_levels):
             if legal >> (1 + level) & 1 and not t.alone[level]:

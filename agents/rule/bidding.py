@@ -26,6 +26,7 @@ from bideuchre_env.core.card_order import same_colour
 from bideuchre_env.core.phases.play import opening_leader
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
+from bideuchre_env.core.tables import ONCE, UNTIL_OUT
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SUITS, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
 
@@ -309,6 +310,18 @@ def may_name(t: Tables, level: int, strain: int) -> bool:
     return bool(t.strain_bits[level] >> strain & 1)
 
 
+@inline_kernel
+def last_bid(view: View, t: Tables) -> bool:
+    """Whether no seat is left to call after a bid of this seat.
+
+    In rounds these are bids after three passes that are final, and those of a forced dealer.
+    """
+    if view.calls_made < 3 or t.auction == ONCE:
+        return bool(view.calls_made == 3)
+    final = t.auction == UNTIL_OUT or not t.legal_calls[3, 0] & 1
+    return bool(view.standing < 0 and final)
+
+
 @kernel
 def choose_call(view: View, t: Tables, weights: Weights, legal: int, scratch: Scratch) -> int:
     """Return the call of highest value, as an action, of the `legal` ones (see `useful_calls`).
@@ -327,7 +340,7 @@ def choose_call(view: View, t: Tables, weights: Weights, legal: int, scratch: Sc
     if legal & 1:
         best = pass_worth(view, t, weights, best_mean, scratch)
     press, weighed, before = 0.0, -1, -1
-    if view.calls_made < 3:
+    if not last_bid(view, t):
         more, less = worth(view, t, 1.0, 0.0, True, False), worth(view, t, 0.0, 1.0, True, False)
         press = PRESS * min(0.5 * (more - less), MOST_POINT)
     lowest_bid = True

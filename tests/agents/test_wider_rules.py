@@ -44,3 +44,17 @@ def test_a_search_lists_bids_if_the_best_strain_may_not_be_named(strain_named):
     plan = position.agent.space.plans[0]
     names = [position.names[action] for action in plan["actions"][: plan["n"]]]
     assert any(name.startswith("bid 3") for name in names), names
+
+
+@pytest.mark.parametrize("auction", ["until_passes", "until_out"])
+@pytest.mark.parametrize("hand", [HEARTS, "JH JD AH KH QH AS", "9H 9D TC TD AH JC"])
+@pytest.mark.parametrize("agent", ["rule", "expert"])
+def test_the_last_bid_of_an_auction_in_rounds_is_that_of_one_round(auction, hand, agent):
+    """A forced dealer's bid ends it: no seat is left to outbid."""
+    calls = set()
+    for rounds in ("once", auction):
+        rules = Rules(ranks="9", partnered=(1, 6), all_pass="dealer_forced", auction=rounds)
+        position = Position(rules, {0: hand}, agent=agent).do("pass, pass, pass")
+        calls.add(position.choice())
+    assert len(calls) == 1
+    assert calls.pop().startswith("bid 1")
