@@ -87,6 +87,8 @@ def carry_known_out(replays: Array, tables: Array, states: Array) -> bool:
 def can_be_unfinished(tables: Array, ours: int, theirs: int) -> bool:
     """Whether a game can be in progress at this score, for some result of the last hand."""
     t = tables[0]
+    if ours <= t.floor or theirs <= t.floor:
+        return False
     if t.win_rule == ROUNDS or (ours < t.target and theirs < t.target):
         return True
     ours, theirs = ours - t.target, theirs - t.target
@@ -138,7 +140,9 @@ def known_position(
     seat, (ours, theirs) = parse_seat("seat", seat), parse_score(tuple(score))
     tables = compile_tables(rules)
     if not can_be_unfinished(tables, ours, theirs):
-        raise DealError(f"score {ours} to {theirs}: expected a game in progress, to {rules.target}")
+        floor = "" if rules.floor is None else f", above {rules.floor}"
+        goal = f"to {rules.target}{floor}"
+        raise DealError(f"score {ours} to {theirs}: expected a game in progress, {goal}")
     most_deals = rules.hands_to_play or rules.max_hands
     if not is_integer(deal) or not 1 <= deal <= most_deals:
         raise DealError(f"deal {brief(deal)}: expected a whole number from 1 to {most_deals}")

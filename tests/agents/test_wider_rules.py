@@ -58,3 +58,11 @@ def test_the_last_bid_of_an_auction_in_rounds_is_that_of_one_round(auction, hand
         calls.add(position.choice())
     assert len(calls) == 1
     assert calls.pop().startswith("bid 1")
+
+
+def test_a_score_at_the_floor_is_that_of_a_game_that_is_over():
+    rules = RULES["cincinnati_v0"].replace(floor=-30)
+    for score in ((-30, 0), (0, -31)):
+        with pytest.raises(DealError, match="expected a game in progress, .*above -30"):
+            known_position(rules, HEARTS.split(), score=score)
+    assert known_position(rules, HEARTS.split(), score=(-29, 0))["score"][0].tolist() == [-29, 0]
