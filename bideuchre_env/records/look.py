@@ -180,7 +180,9 @@ class Look:
             [CARD_NAMES[kind] for kind in row[field] if kind >= 0] for field in ("given", "passed")
         )
         received = row["phase"] >= Phase.PLAY and self.seen(declarer)
-        return (given, self.seen(declarer)), (passed, self.seen(partner) or received)
+        taken_up = self.rules.exchange_seen == "open" and row["phase"] >= Phase.PASSING
+        knows_given = self.seen(declarer) or (taken_up and self.seen(partner))
+        return (given, knows_given), (passed, self.seen(partner) or received)
 
     def trick(self, number: int) -> list[str | None]:
         """The cards of trick `number`, from 0, by seat; None where no card was played."""

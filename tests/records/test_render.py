@@ -8,6 +8,7 @@ from support.playthroughs import RED_BOWERS, VARIANTS, Chooser, plies, start
 import bideuchre_env
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
+from bideuchre_env.records.look import Look
 from bideuchre_env.records.picture import Card, TablePicture
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.records.render import LEGEND, ending, record_view
@@ -134,3 +135,22 @@ def test_a_picture_shows_the_viewers_cards_and_the_trick_and_marks_legal_cards(v
         over = env.terminations[env.agent_selection]
         if not over:
             env.step(int(rng.choice(np.flatnonzero(env.last()[0]["action_mask"]))))
+
+
+@pytest.mark.parametrize("seen", ["blind", "open"])
+def test_partner_sees_the_given_cards_of_an_open_exchange(seen):
+    env = bideuchre_env.barrie_v0.raw_env(exchange_seen=seen)
+    env.reset(options={"dealer": 3}, seed=1)
+    for name in ("bid call-2 C", "pass", "pass", "pass"):
+        env.step(env.action_names.index(name))
+    while not env.terminations[env.agent_selection]:
+        row = env.get_state()[0]
+        if row["phase"] > Phase.PLAY:
+            break
+        views = [Look(row, env.rules, viewer).exchanged()[0] for viewer in range(4)]
+        taken_up = seen == "open" and row["phase"] >= Phase.PASSING
+        assert [known for _, known in views] == [True, False, taken_up, False]
+        if row["phase"] == Phase.PLAY:
+            break
+        env.step(int(np.flatnonzero(env.last()[0]["action_mask"])[0]))
+    assert row["phase"] == Phase.PLAY
