@@ -44,7 +44,7 @@ from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS
-from bideuchre_env.runtime.jit import Array, kernel
+from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
 N_TRIED = 2  # maximum number of strains in which a partnered bid is weighed
 CLOSE = 0.75  # expected tricks below the best strain up to which a strain is weighed
@@ -109,6 +109,12 @@ def contract(
             calls.win += chances[won] * chance_to_win(view, t, wins, ours, theirs, us, made)
 
 
+@inline_kernel
+def lost_alone(t: Tables, level: int) -> float:
+    """Return the usual points of the defenders if a lone bid fails."""
+    return LOST_ALONE if t.defenders_by_trick else float(t.others[level, 0])
+
+
 @kernel
 def lone_contract(
     view: View, t: Tables, level: int, us: bool, made: float, wins: Array, calls: Calls
@@ -119,10 +125,9 @@ def lone_contract(
     """
     tricks = t.tricks
     value, loss = t.payoff[level, tricks], -t.payoff[level, 0]
-    if t.defenders_by_trick:
-        theirs, usual = int(LOST_ALONE + 0.5), LOST_ALONE
-    else:
-        theirs, usual = t.others[level, 0], float(t.others[level, 0])
+    theirs, usual = int(LOST_ALONE + 0.5), lost_alone(t, level)
+    if not t.defenders_by_trick:
+        theirs = t.others[level, 0]
     sign = 1.0 if us else -1.0
     calls.points = sign * (made * value - (1.0 - made) * (loss + usual))
     good = chance_to_win(view, t, wins, value if us else 0, 0 if us else value, us, True)
@@ -251,8 +256,8 @@ def final_worth(
     """
     calls.least = NOT_WEIGHED
     if t.alone[level]:
-        value = t.payoff[level, t.tricks]
-        likelier = calls.lone[t.exchange[level], strain] + more / (2.0 * value + LOST_ALONE)
+        swing = t.payoff[level, t.tricks] - t.payoff[level, 0] + lost_alone(t, level)
+        likelier = calls.lone[t.exchange[level], strain] + more / swing
         lone_contract(view, t, level, True, SUREST, wins, calls)
         calls.most = calls.win
         lone_contract(view, t, level, True, min(max(likelier, 0.0), SUREST), wins, calls)

@@ -1,24 +1,30 @@
 """Agents and advice under the rules of the wider family: auctions in rounds, scoring, the floor."""
 
-import numpy as np
 import pytest
 from support.agent_games import Position
 
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.advice.would_bid import PLACES, would_bid
 from bideuchre_env.errors import DealError
+from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 pytestmark = pytest.mark.search
 
 HEARTS = "JH JD AH KH QH TH"
+PEPPER = Rules(
+    partnered=(1, 5),
+    lone=[Bid("little", value=6, partner=True), Bid("big", value=12, partner=True)],
+    strain_named="after_auction",
+    target=30,
+)
 
 
 @pytest.mark.parametrize("auction", ["until_passes", "until_out"])
 @pytest.mark.parametrize("all_pass", ["redeal_next", "dealer_forced", "dealer_lowest"])
 def test_a_bid_that_ends_an_auction_in_rounds_is_followed_by_no_pass(auction, all_pass):
-    rules = RULES["pepper_v0"].replace(auction=auction, all_pass=all_pass)
+    rules = PEPPER.replace(auction=auction, all_pass=all_pass)
     for hand in (HEARTS, "9C 9D TC TD 9S QC", "JH JD AH KH QH AS"):
         bids = would_bid(hand.split(), rules)
         assert list(bids) == list(PLACES)
@@ -38,7 +44,9 @@ def test_the_last_bidder_considers_every_bid_that_scores_its_number(agent):
 
 @pytest.mark.parametrize("strain_named", ["in_bid", "after_auction"])
 def test_a_search_lists_bids_if_the_best_strain_may_not_be_named(strain_named):
-    rules = Rules(ranks="9", partnered=(1, 6), no_trump_from=7, strain_named=strain_named)
+    rules = Rules(
+        ranks="9", partnered=(1, 6), no_trump_from=7, strain_named=strain_named, target=15
+    )
     position = Position(rules, {1: "AC KC AD KD AH AS"}, agent="pimc")
     position.agent.act(*position.look())
     plan = position.agent.space.plans[0]
@@ -53,7 +61,9 @@ def test_the_last_bid_of_an_auction_in_rounds_is_that_of_one_round(auction, hand
     """A forced dealer's bid ends it: no seat is left to outbid."""
     calls = set()
     for rounds in ("once", auction):
-        rules = Rules(ranks="9", partnered=(1, 6), all_pass="dealer_forced", auction=rounds)
+        rules = Rules(
+            ranks="9", partnered=(1, 6), all_pass="dealer_forced", auction=rounds, target=15
+        )
         position = Position(rules, {0: hand}, agent=agent).do("pass, pass, pass")
         calls.add(position.choice())
     assert len(calls) == 1
@@ -63,6 +73,6 @@ def test_the_last_bid_of_an_auction_in_rounds_is_that_of_one_round(auction, hand
 def test_a_score_at_the_floor_is_that_of_a_game_that_is_over():
     rules = RULES["cincinnati_v0"].replace(floor=-30)
     for score in ((-30, 0), (0, -31)):
-        with pytest.raises(DealError, match="expected a game in progress, .*above -30"):
+        with pytest.raises(DealError, match=r"expected a game in progress, .*above -30"):
             known_position(rules, HEARTS.split(), score=score)
     assert known_position(rules, HEARTS.split(), score=(-29, 0))["score"][0].tolist() == [-29, 0]
