@@ -1,10 +1,12 @@
 """Options of the wider family: low no trump, auctions in rounds, lone bids, scoring."""
 
 import pytest
+from support.agent_games import Position
 from support.law_tables import BARRIE, CINCINNATI, SIX_CARD, Table, play_trick, split_hands
 
 import bideuchre_env
 from bideuchre_env import Bid, Rules
+from bideuchre_env.core.state import PLAY
 from bideuchre_env.errors import RulesError
 from bideuchre_env.rules import actions
 
@@ -322,12 +324,17 @@ def test_a_game_that_is_won_has_no_floor():
     """F.20: "`floor`: after the winning test a side at or below it loses; if both are, the
     declarer's side."
     """
-    rules = Rules(partnered=(6, 6), floor=-50, target=52, win_rule="any")
+    rules = Rules(partnered=(6, 6), floor=-50, win_rule="rounds", rounds=1, target=None)
     hands = split_hands(rules, 0, 1, 3)
     deal = {seat: " ".join(hand) for seat, hand in hands.items()}
-    table = Table(game(rules), dealer=3, hands=deal, score=(-44, 50))
-    table.do("bid 6 NT", *PASS * 3).settle()
-    assert table.record["winner"] == 1
+    winners = {(-44, -60): 0, (-90, -60): 1}
+    for score, winner in winners.items():  # after the last hand both sides are at the floor
+        table = Position(rules, deal, dealer=3, score=score, played=rules.hands_to_play - 1)
+        table.do("bid 6 NT, pass, pass, pass")
+        while table.states["phase"][0] == PLAY:
+            table.do(next(table.names[i] for i in table.look()[1].nonzero()[0]))
+        assert max(table.states["score"][0]) <= rules.floor
+        assert table.states["winner"][0] == winner
     with pytest.raises(RulesError, match="floor="):
         rules.replace(floor=0)
 
