@@ -324,3 +324,19 @@ def test_weights_of_another_exchange_do_not_fit():
     """The games have a lone bid of the same name with an exchange of one or two cards."""
     one, other = (Rules(lone=(Bid("call", 12, exchange=n),), target=32) for n in (1, 2))
     assert made_for("net", one, 1) != made_for("net", other, 1)
+
+
+def test_weights_do_not_fit_a_game_with_other_features():
+    """The auction, the view of an exchange, and bids with partner change what an agent sees."""
+    barrie = RULES["barrie_v0"]
+    pepper = [Bid("pepper", value=9), Bid("pepper", value=9, partner=True)]
+    games = [
+        barrie,
+        barrie.replace(auction="until_passes"),
+        barrie.replace(auction="until_out"),
+        barrie.replace(exchange_seen="open"),
+        *(barrie.replace(lone=[bid]) for bid in pepper),
+    ]
+    made = [made_for("net", each, 1) for each in games]
+    assert all(one != other for i, one in enumerate(made) for other in made[:i])
+    assert not {"auction", "exchange_seen"} & made[0].keys()
