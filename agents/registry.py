@@ -23,10 +23,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, reduce
 from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint, entry_points
 from inspect import Parameter, signature
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
@@ -304,10 +305,17 @@ def in_one_line(error: BaseException) -> str:
     return f"{kind}: {text[:300]}{where}" if text else f"{kind}{where}"
 
 
+class _SourceLoader(SourceFileLoader):
+    """Compiles the source each time: cached bytecode may be older, as its time has seconds only."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _run(file: Path) -> ModuleType:
     """Run a Python file as a module with a unique name, and return the module."""
     name = f"agent file {file}"
-    spec = importlib.util.spec_from_file_location(name, file)
+    spec = importlib.util.spec_from_file_location(name, file, loader=_SourceLoader(name, str(file)))
     assert spec is not None  # it ends in .py
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
