@@ -173,12 +173,12 @@ def next_bid(situation: Situation, bid: Option) -> Option | None:
     """
     t = compile_tables(situation.rules)[0]
     levels, strains = t["call_levels"], t["call_strains"]
-    level, alike = levels[bid.action] + 1, (-1, strains[bid.action])
+    level, same = levels[bid.action] + 1, (-1, strains[bid.action])
     higher = next(
         (
             option
             for option in situation.options
-            if levels[option.action] == level and strains[option.action] in alike
+            if levels[option.action] == level and strains[option.action] in same
         ),
         None,
     )

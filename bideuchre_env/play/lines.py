@@ -16,7 +16,7 @@ from bideuchre_env.records.look import Look
 from bideuchre_env.records.render import card_text
 from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.rules.actions import Actions
-from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, plain_letters
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, plain_letters
 
 BID, TRUMP, PASS = "bid ", "trump ", "pass"
 _MOST_LISTED = 12
@@ -259,7 +259,7 @@ def calls_text(legal: Sequence[str]) -> str:
     bids = [spoken(name) for name in legal if name != PASS]
     strains = [bid.rpartition(" ")[2] for bid in bids]
     levels = [bid.rpartition(" ")[0] for bid in bids]
-    if bids and all(strain in ("C", "D", "H", "S", "NT") for strain in strains):
+    if bids and all(strain in STRAINS for strain in strains):
         choice = ", ".join(dict.fromkeys(levels))
         bids = [f"{choice} with {' '.join(dict.fromkeys(strains))}, as {bids[0]}"]
     return ", ".join([PASS] * (PASS in legal) + bids)

@@ -381,9 +381,9 @@ def _bid(word: str, rules: Rules) -> tuple[str | None, str]:
     match = _BID.fullmatch(plain)
     if match is None or bool(match[1]) == bool(match[3]):
         raise RecordError(f"{brief(word)}: expected Pass, 4, 4♥, Alone, NTAlone, ♥Call2 or -")
-    if match[2] == "nt↓":
-        raise RecordError(f"{brief(word)}: expected no low no trump, which no rules here have")
-    strain = (match[2] or "").removesuffix("↑").upper()
+    strain = (match[2] or "").replace("nt↓", "low").removesuffix("↑").upper()
+    if strain and strain not in rules.strains:
+        raise RecordError(f"{brief(word)}: expected one of the strains {', '.join(rules.strains)}")
     if match[3]:
         exchange = int(match[3].removeprefix("call")) if match[3] != "alone" else 0
         names = [bid.name for bid in rules.lone if bid.exchange == exchange]

@@ -30,7 +30,7 @@ _VALUES: dict[str, Sequence[object]] = {  # allowed for each option; others must
     "gameoverscore": range(1, MAX_COUNT + 1),
     "minbid": range(13),
     **dict.fromkeys(("stickthedealer", "makerleadsfirst", *_LONE), (False, True)),
-    "allownotrump": (True,),
+    **dict.fromkeys(("allownotrump", "allowlownotrump"), (False, True)),
     **dict.fromkeys(("nosuggestions", "nowatching"), (False, True)),  # no rules
 }
 
@@ -58,10 +58,9 @@ def game_of_options(text: str) -> Rules:
     low, tricks = options.get("minbid") or 1, cards * copies // N_SEATS
     if low > tricks:
         raise RecordError(f"minBid={low}: expected up to {tricks}, the number of tricks")
-    if "allownotrump" not in options:  # off by default
-        raise RecordError(
-            "allowNoTrump: expected true, or a game by --variant; no trump is always a strain here"
-        )
+    has_high, has_low = (bool(options.get(f"allow{name}notrump")) for name in ("", "low"))
+    if has_low and not has_high:
+        raise RecordError("allowLowNoTrump=true: expected false without allowNoTrump")
     has = {name: bool(options.get(name)) != (name == "noalone") for name in _LONE}
     return Rules(
         ranks=_RANKS[cards],
@@ -69,6 +68,7 @@ def game_of_options(text: str) -> Rules:
         partnered=(low, tricks),
         lone=[bid for name, bid in _LONE.items() if has[name]],
         strain_named="in_bid" if options.get("bidtype") else "after_auction",
+        no_trump="both" if has_low else "high" if has_high else "none",
         moon_ladder="jump",
         all_pass="dealer_forced" if options.get("stickthedealer") else "redeal_next",
         opening_lead="declarer" if options.get("makerleadsfirst") else "eldest",

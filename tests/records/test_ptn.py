@@ -21,7 +21,8 @@ SIX = GAME | {"gameOverScore": 32, "noAlone": True}
 EIGHT = GAME | {"gameOverScore": 52, "deckSize": 16, "numDecks": 2, "bidType": 1}
 EIGHT |= {"makerLeadsFirst": True, "callForBest": True, "offerAloneCall2": True}
 EIGHT |= {"stickTheDealer": True, "minBid": 3}
-SIGN = dict(zip("CDHS", "♣♦♥♠", strict=True)) | {"NT": "NT", "": ""}
+LOW = {"allowLowNoTrump": True}
+SIGN = dict(zip("CDHS", "♣♦♥♠", strict=True)) | {"NT": "NT", "LOW": "NT↓", "": ""}
 LONE = {"moon": "Alone", "call-1": "Call1", "call-2": "Call2"}
 
 
@@ -70,7 +71,7 @@ def as_text(record, options):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("options", [SIX, EIGHT])
+@pytest.mark.parametrize("options", [SIX, EIGHT, SIX | LOW, EIGHT | {"allowNoTrump": False}])
 def test_hands_written_as_text_are_read_as_the_same_records(options, tmp_path):
     rules, texts, records = game_of_options(json.dumps(options)), [], []
     for seed in range(12):
@@ -233,9 +234,8 @@ def test_single_hand_is_a_position_but_no_record():
     [
         (tag_text(options={}), "line 2: GameOptionsJson: variation: expected 1"),
         (tag_text(options=SIX | {"withKitty": True}), "withKitty=true: expected false"),
-        (tag_text(options={"variation": 1}), "line 2: .*: allowNoTrump: expected true"),
-        (tag_text(options=SIX | {"allowNoTrump": False}), "allowNoTrump=false: expected true"),
-        (tag_text(options=SIX | {"allowLowNoTrump": True}), "allowLowNoTrump=true: expected false"),
+        (tag_text(rows=NAMED, options={"variation": 1}), "line 6: '6NT': .*strains C, D, H, S$"),
+        (tag_text(options={"variation": 1} | LOW), "allowLowNoTrump=true: expected false without"),
         (tag_text(options=SIX | {"biddingStyle": 1}), "line 2: .*: biddingStyle=1: expected 0, or"),
         (tag_text(options=SIX | {"newRule": "x"}), 'newRule="x": expected false or 0 or null'),
         (tag_text(options=SIX | {"players": 6}), "players=6: expected 4"),
@@ -245,7 +245,10 @@ def test_single_hand_is_a_position_but_no_record():
         (tag_text(rows="7 Pass"), "line 5: player_3 may not choose 'bid 7'"),
         (tag_text(rows="6 Pass 5"), "line 5: player_1 may not choose 'bid 5'"),
         (tag_text(rows="6 x"), "line 5: 'x': expected Pass"),
-        (tag_text(rows="6 Pass Pass Pass\n6NT↓"), "line 6: .*low no trump"),
+        (
+            tag_text(rows="6 Pass Pass Pass\n6NT↓"),
+            "line 6: .*expected one of the strains C, D, H, S, NT",
+        ),
         (tag_text(rows="3 Pass Pass Pass\n- 4"), "line 6: '4': expected 3 and its strain by East"),
         (
             tag_text(rows="3 Pass Pass Pass\n3♥\n3♥"),

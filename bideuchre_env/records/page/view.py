@@ -118,7 +118,7 @@ def table_view(
         "words": f"{happened} {to_do}".rstrip(),
         "happened": happened,
         "to_do": to_do,
-        "remark": look.left_bower_words() if strain not in (None, "NT") else None,
+        "remark": look.left_bower_words() if look.left_bower() else None,
         "result": " ".join(look.result()) or None if look.over else None,
         "title": look.title(),
     }

@@ -6,7 +6,7 @@
   const { element } = bideuchre;
   const by = (id) => document.getElementById(id);
   // The names of cards, and of actions with a strain, in a text.
-  const NAMES = Object.keys(GAME.words).filter((name) => /^\S[CDHS]$| (?:[CDHS]|NT)$/.test(name));
+  const NAMES = Object.keys(GAME.words).filter((name) => /^\S[CDHS]$| (?:[CDHS]|NT|LOW)$/.test(name));
   const SIGNED = new RegExp(`\\b(${NAMES.join("|")})\\b`);
   const PAUSE = 2000; // milliseconds until the next try if the server does not answer
   // Timeouts in milliseconds: a connection that is lost without notice, by sleep or a change of
