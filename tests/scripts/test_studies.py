@@ -150,7 +150,7 @@ def test_decisions_that_differ_from_a_search_cost_points(scripts, tmp_path):
 
 
 def test_an_exploiter_gains_from_the_cautious_player(scripts, tmp_path):
-    words = ["--agents", "cautious", "--pairs", "6000", "--rounds", "1", "--boards", "400"]
+    words = ["--agents", "cautious", "--pairs", "40000", "--rounds", "1", "--boards", "400"]
     [row] = run(scripts["exploit"], tmp_path, *words, "--seed", "3")
     assert row["gain"]["low"] > 0.2
 
