@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from reports import Report
 
+from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.bench import measure
 from bideuchre_env.bench.measure import Figure, amount
 from bideuchre_env.rules.variants import RULES
@@ -196,10 +197,9 @@ def variants(report: Report) -> str:
 
 def agents(report: Report) -> str:
     """Return the table of decisions per second of every agent."""
-    measured = [row for row in report.figures if row.group.startswith("Agents")]
-    names = list(
-        dict.fromkeys(row.name.partition(",")[0] for row in measured if "self-play" not in row.name)
-    )
+    rows_of = (row for row in report.figures if row.group.startswith("Agents"))
+    measured = {row.name.partition(",")[0] for row in rows_of}
+    names = [name for name in BUILT_IN if name in measured]
     ways = ("act_rows on 4,096 rows", "whole hands")
     rows = [(way, *(rate(report, "Agents", f"{name}, {way}") for name in names)) for way in ways]
     return table(("decisions/s", *(f"`{name}`" for name in names)), rows)

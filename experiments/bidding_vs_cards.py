@@ -32,7 +32,7 @@ class Args(ScriptArgs):
     """The settings of the study; every field is an option of the command line."""
 
     agents: tuple[str, ...] = option(
-        ("rule", "expert", "ppo", "net"), "agents to combine: each gives the calls or the cards"
+        ("rule", "ppo", "expert", "net"), "agents to combine: each gives the calls or the cards"
     )
     over: str = option("rule", "opponent of all combinations")
     variant: str = option("cincinnati_v0", "variant")

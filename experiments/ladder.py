@@ -26,24 +26,23 @@ from study_tools import games_of, write_json
 import bideuchre_env
 from bideuchre_env import tournament
 from bideuchre_env._columns import markdown_table
+from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.bench import measure
+from bideuchre_env.bench.tasks import SEARCH
 from bideuchre_env.cli.progress import Bars
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
 
 COMPARED = {
-    "random": (),
-    "cautious": ("random",),
-    "rule": ("cautious",),
-    "ppo": ("rule", "expert"),
     "expert": ("rule", "ppo"),
-    "pimc": ("expert",),
     "net": ("expert", "pimc"),
     "net:search=true": ("expert",),
     "inference": ("net", "expert"),
 }
-"""The agents, weakest first, with their opponents: the first is the rung below."""
-SEARCH = ("pimc", "inference")  # agents that take milliseconds per decision
+"""The opponents of an agent, unless it is only the agent before it; the first is the rung below."""
+AGENTS = [*BUILT_IN]
+"""The default of `--agents`: those of the package, and `net` with search."""
+AGENTS.insert(AGENTS.index("net") + 1, "net:search=true")
 SHARE = 25  # rungs with these agents have 1 / SHARE of the boards and games
 
 Row = dict[str, Any]
@@ -54,7 +53,7 @@ class Args(ScriptArgs):
     """The settings of a ladder; every field is an option of the command line."""
 
     variants: tuple[str, ...] = option(("cincinnati_v0", "barrie_v0"), "variants")
-    agents: tuple[str, ...] = option(tuple(COMPARED), "agents to compare, weakest first")
+    agents: tuple[str, ...] = option(tuple(AGENTS), "agents to compare, weakest first")
     boards: int = option(100_000, f"boards of a rung; with agents that search a {SHARE}th")
     games: int = option(10_000, f"whole games of a rung; with agents that search a {SHARE}th")
     seed: int = option(0, "seed of deals and results")

@@ -55,7 +55,7 @@ class Args(ScriptArgs):
 
     variants: tuple[str, ...] = option(("cincinnati_v0",), "variants, or .toml files of rules")
     agents: tuple[str, ...] = option(
-        ("random", "cautious", "rule", "expert", "ppo", "net"),
+        ("random", "cautious", "rule", "ppo", "expert", "net"),
         "the agents; the others are compared with the first, those without weights "
         "for a game are left out",
     )

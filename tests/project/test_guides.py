@@ -299,4 +299,23 @@ def test_the_agents_are_in_measured_order_in_registry_and_pages():
     assert re.findall(r"`(\w+)`", sentence) == list(BUILT_IN)
     assert re.findall(r"^\| `(\w+)` \| .* \(`\w+Agent`\) \|$", page, re.M) == list(BUILT_IN)
     with load_scripts("experiments", "ladder") as [ladder]:
-        assert [each for each in ladder.COMPARED if each in BUILT_IN] == list(BUILT_IN)
+        assert [each for each in ladder.AGENTS if each in BUILT_IN] == list(BUILT_IN)
+
+
+@pytest.mark.parametrize("page", ["benchmarks/results/README.md", "experiments/results/README.md"])
+def test_tables_of_results_have_the_agents_in_measured_order(page):
+    """In the header, and in the first column, where the stronger agent of a pair decides."""
+    order = [*BUILT_IN]
+
+    def agents_in(text):
+        return [name for name in re.findall(r"\w+", text) if name in order]
+
+    lengths = []
+    for table in re.findall(r"(?:^\|.*\n)+", (ROOT / page).read_text("utf-8"), re.M):
+        header, _, *rows = table.splitlines()
+        players = [agents_in(row.split("|")[1]) for row in rows]
+        strongest = [max(each, key=order.index) for each in players if each]
+        for names in (agents_in(" ".join(header.split("|")[2:])), strongest):
+            assert names == sorted(names, key=order.index)
+            lengths.append(len(names))
+    assert max(lengths) > 3
