@@ -72,7 +72,8 @@ def code_of(guide, language):
 
 
 TO_MATCH = f"{TUTORIALS}/training_to_match.md"
-TESTED_ELSEWHERE = (*STAND_ALONE, README, LEARNING, TO_MATCH)
+THINKS = f"{TUTORIALS}/how_an_agent_thinks.md"
+TESTED_ELSEWHERE = (*STAND_ALONE, README, LEARNING, TO_MATCH, THINKS)
 WITH_CODE = [page for page in guides() if code_of(page, "python")]
 
 
@@ -83,6 +84,18 @@ def test_the_code_of_a_page_runs(guide, tmp_path, monkeypatch):
     scope = {}
     for block in code_of(guide, "python"):
         exec(compile(block, guide, "exec"), scope)
+
+
+@pytest.mark.search
+def test_the_steps_of_an_agent_print_what_the_page_shows(capsys):
+    """Other machines may round a number of points differently."""
+    scope, number = {}, re.compile(r"[+-]\d+\.\d")
+    for block, expected in zip(code_of(THINKS, "python"), code_of(THINKS, "text"), strict=True):
+        exec(compile(block, THINKS, "exec"), scope)
+        actual = capsys.readouterr().out
+        assert number.sub("N", actual) == number.sub("N", expected)
+        points = [[float(each) for each in number.findall(text)] for text in (actual, expected)]
+        assert points[0] == pytest.approx(points[1], abs=0.11)
 
 
 @contextmanager
