@@ -237,29 +237,32 @@ class TextHand:
         if "Auction" in self._tags:
             tag = self._tag("Auction")
             self._check_seat("Auction", eldest, "left of the dealer")
-            words = [(line, word) for line, row in tag.rows for word in row]
+            words = [(line, at, word) for line, row in tag.rows for at, word in enumerate(row)]
         elif self._tags.keys() & {"Contract", "Declarer"}:
             tag = self._tag("Contract")
-            words = [(tag.line, "-")] * ((self._seat("Declarer", eldest) - eldest) % N_SEATS)
-            words.append((tag.line, tag.value))
+            place = (self._seat("Declarer", eldest) - eldest) % N_SEATS
+            words = [(tag.line, at, "-") for at in range(place)]
+            words.append((tag.line, place, tag.value))
         else:
             return
-        while words and words[-1][1] == "-":
+        while words and words[-1][-1] == "-":
             words.pop()
-        if self._tags.keys() & {"Contract", "Declarer", "CardsPassed", "Play"}:  # "-" is a pass
-            words += [(tag.line, "-")] * (N_SEATS - len(words))
-        for at, (line, word) in enumerate(words):
+        for line, at, word in words:
             with _at(line):
                 bid, strain = _bid(word, self.rules)
-                if at < N_SEATS:
+                if self._now("phase") == Phase.AUCTION:
                     if strain and not in_bid and tag.name == "Auction":
                         raise RecordError(f"{brief(word)}: expected the strain after the auction")
                     name = f"bid {bid} {strain}" if in_bid else f"bid {bid}"
                     self._act(name if bid else "pass")
                 elif bid and self._now("phase") != Phase.NAMING:
-                    raise RecordError(f"{brief(word)}: expected one call of each seat")
+                    raise RecordError(f"{brief(word)}: expected no call after the auction")
                 elif bid:
                     self._contract(word, (eldest + at) % N_SEATS)
+        if self._tags.keys() & {"Contract", "Declarer", "CardsPassed", "Play"}:
+            with _at(tag.line):
+                while self._now("phase") == Phase.AUCTION:
+                    self._act("pass")
         if "Contract" in self._tags:
             tag = self._tag("Contract")
             with _at(tag.line, tag.name):

@@ -25,13 +25,14 @@ _VALUES: dict[str, Sequence[object]] = {  # allowed for each option; others must
     "numdecks": (1, 2),
     "players": (4,),
     "ispartnership": (True,),
-    "biddingstyle": (0,),  # 1: until all pass
+    "biddingstyle": (0, 1),  # 1: until all pass
     "bidtype": (0, 1),
     "gameoverscore": range(1, MAX_COUNT + 1),
     "minbid": range(13),
     **dict.fromkeys(("stickthedealer", "makerleadsfirst", *_LONE), (False, True)),
     **dict.fromkeys(("allownotrump", "allowlownotrump"), (False, True)),
     **dict.fromkeys(("nosuggestions", "nowatching"), (False, True)),  # no rules
+    "calltrump": range(10),  # of plain euchre: no rules here
 }
 
 
@@ -68,6 +69,7 @@ def game_of_options(text: str) -> Rules:
         partnered=(low, tricks),
         lone=[bid for name, bid in _LONE.items() if has[name]],
         strain_named="in_bid" if options.get("bidtype") else "after_auction",
+        auction="until_passes" if options.get("biddingstyle") else "once",
         no_trump="both" if has_low else "high" if has_high else "none",
         moon_ladder="jump",
         all_pass="dealer_forced" if options.get("stickthedealer") else "redeal_next",

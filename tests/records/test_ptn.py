@@ -51,8 +51,9 @@ def as_text(record, options):
         f'[Dealer "{"SWNE"[hand["dealer"]]}"]',
         f'[Deal "{"SWNE"[hand["dealer"]]}:{" ".join(hands)}"]',
         f'[Auction "{"SWNE"[first]}"]',
-        " ".join(word(ply["action"]) for ply in plies[:4]),
     ]
+    calls = [word(ply["action"]) for ply in plies if ply["phase"] == "auction"]
+    lines += [" ".join(calls[at : at + 4]) for at in range(0, len(calls), 4)]
     for ply in plies:
         seat, action = ply["seat"], ply["action"]
         if ply["phase"] == "naming":
@@ -71,7 +72,13 @@ def as_text(record, options):
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("options", [SIX, EIGHT, SIX | LOW, EIGHT | {"allowNoTrump": False}])
+ROUNDS = {"biddingStyle": 1, "callTrump": 2}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [SIX, EIGHT, SIX | LOW, EIGHT | {"allowNoTrump": False}, SIX | ROUNDS, EIGHT | ROUNDS | LOW],
+)
 def test_hands_written_as_text_are_read_as_the_same_records(options, tmp_path):
     rules, texts, records = game_of_options(json.dumps(options)), [], []
     for seed in range(12):
@@ -236,7 +243,7 @@ def test_single_hand_is_a_position_but_no_record():
         (tag_text(options=SIX | {"withKitty": True}), "withKitty=true: expected false"),
         (tag_text(rows=NAMED, options={"variation": 1}), "line 6: '6NT': .*strains C, D, H, S$"),
         (tag_text(options={"variation": 1} | LOW), "allowLowNoTrump=true: expected false without"),
-        (tag_text(options=SIX | {"biddingStyle": 1}), "line 2: .*: biddingStyle=1: expected 0, or"),
+        (tag_text(options=SIX | {"biddingStyle": 2}), "biddingStyle=2: expected 0 or 1, or"),
         (tag_text(options=SIX | {"newRule": "x"}), 'newRule="x": expected false or 0 or null'),
         (tag_text(options=SIX | {"players": 6}), "players=6: expected 4"),
         (tag_text(deal="N:- AK.AK.A - -"), "line 3: Deal: .*four suits"),
@@ -252,7 +259,7 @@ def test_single_hand_is_a_position_but_no_record():
         (tag_text(rows="3 Pass Pass Pass\n- 4"), "line 6: '4': expected 3 and its strain by East"),
         (
             tag_text(rows="3 Pass Pass Pass\n3♥\n3♥"),
-            "line 7: '3.*': expected one call of each seat",
+            "line 7: '3.*': expected no call after the auction",
         ),
         (tag_text(rows="3 Pass Pass Pass\n- 3♥"), "line 6: .*expected 3 H by East"),
         (tag_text(rows="4♥ Pass Pass Pass"), "line 5: .*expected the strain after the auction"),
