@@ -21,11 +21,11 @@ from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.one_row import deal_given_row, replay_row, start_row
 from bideuchre_env.core.phases.auction import LEVEL_BITS, LEVEL_MASK
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.phases.scoring import NO_WINNER, result_at_target
+from bideuchre_env.core.phases.scoring import NO_WINNER, result_of_game
 from bideuchre_env.core.replay import deal_replay
 from bideuchre_env.core.state import PLAY, Phase, new_states
 from bideuchre_env.core.step import apply
-from bideuchre_env.core.tables import ROUNDS, compile_tables
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
 from bideuchre_env.records.words import TO_DO
@@ -87,15 +87,11 @@ def carry_known_out(replays: Array, tables: Array, states: Array) -> bool:
 def can_be_unfinished(tables: Array, ours: int, theirs: int) -> bool:
     """Whether a game can be in progress at this score, for some result of the last hand."""
     t = tables[0]
-    if ours <= t.floor or theirs <= t.floor:
-        return False
-    if t.win_rule == ROUNDS or (ours < t.target and theirs < t.target):
-        return True
     ours, theirs = ours - t.target, theirs - t.target
     for made in (False, True):
-        if result_at_target(t, ours, theirs, made) == NO_WINNER:
+        if result_of_game(t, ours, theirs, made) == NO_WINNER:
             return True
-        if result_at_target(t, theirs, ours, made) == NO_WINNER:
+        if result_of_game(t, theirs, ours, made) == NO_WINNER:
             return True
     return False
 
@@ -126,7 +122,8 @@ def known_position(
         calls: the calls so far, from the eldest hand on: "pass", "4 H", "bid moon".
         dealer: the seat of the dealer. None: derived, if only one dealer is possible.
         strain: the strain named after the auction, in games where bids have none.
-        given: names of the cards that the seat has given up as declarer.
+        given: names of the cards that the seat has given up as declarer or, in an open exchange,
+            has taken up as partner.
         passed: names of the cards passed by partner to declarer, if the seat is one of the two.
         played: names of all cards played in the hand, in order.
         score: points of (the seat's side, the other side).
@@ -223,7 +220,9 @@ class _Knowledge(NamedTuple):
                 f"{missing}; with dealer {public['dealer'][0]} seat {turn} is {TO_DO[phase]} next"
             )
         held = self.rules.tricks - int((_plays(public[0])[self.seat] >= 0).sum())
-        held -= {Phase.GIVING: len(self.given), Phase.PASSING: len(self.passed)}.get(phase, 0)
+        held -= len(self.given) if phase == Phase.GIVING else 0
+        if phase == Phase.PASSING:  # cards given up are only known if they were taken up
+            held += len(self.given) - len(self.passed)
         if len(self.hand) != held:
             count = f"{len(self.hand)} card{'s' * (len(self.hand) != 1)}"
             trick = f" to trick {public['trick'][0] + 1}" if phase == Phase.PLAY else ""
@@ -301,9 +300,11 @@ class _Knowledge(NamedTuple):
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
-        if exchanged and self.rules.exchange_seen == "open":
-            raise DealError("exchange_seen='open': positions after an exchange are not supported")
-        for name, cards, knows in (("given", self.given, (0,)), ("passed", self.passed, (0, 2))):
+        knows_given = (0, 2) if self.rules.exchange_seen == "open" else (0,)
+        for name, cards, knows in (
+            ("given", self.given, knows_given),
+            ("passed", self.passed, (0, 2)),
+        ):
             if cards and role not in knows:
                 why = (
                     f"seat {self.seat} does not know them" if role >= 0 else "there is no exchange"
@@ -313,12 +314,13 @@ class _Knowledge(NamedTuple):
                 raise DealError(
                     f"{name}: {len(cards)} cards: expected at most {exchanged} with this bid"
                 )
-        if role == 0 and len(self.given) < exchanged and self.passed:
+        takes_up = role == 2 and 2 in knows_given
+        if len(self.given) < exchanged and (takes_up or (role == 0 and self.passed)):
             raise DealError(f"given: expected {exchanged} cards before partner passes any")
         if role == 0 and len(self.given) == exchanged and len(self.passed) < exchanged:
             raise DealError(f"passed: {len(self.passed)} cards: expected {exchanged} from partner")
         unknown = [0] * exchanged  # any kind: `_whole` rebuilds the cards
-        first = self.given if role == 0 else unknown
+        first = self.given if role in knows_given else unknown
         second = self.passed if role in (0, 2) else unknown
         lay_cards(rows, self.tables, np.array([*first, *second], np.int64))
 

@@ -1,15 +1,15 @@
 """Value of points: the chance to win the game after this hand's points.
 
 The chance is a logistic curve of the lead, whose width grows with the hands still to be played; at
-the target the rules themselves decide. An agent that plays for points (`view.for_points`) ignores
-the score: every point has the same value.
+the target and the floor the rules themselves decide. An agent that plays for points
+(`view.for_points`) ignores the score: every point has the same value.
 """
 
 from __future__ import annotations
 
 from math import exp, sqrt
 
-from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NO_WINNER, result_at_target
+from bideuchre_env.core.phases.scoring import DECLARER_WINS, DRAW, NO_WINNER, result_of_game
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.tables import MADE_BID
 from bideuchre_env.runtime.jit import kernel
@@ -78,9 +78,9 @@ def final_chance(
     `us_to_go` and `them_to_go` are the points to the target after a hand, 0 or less at or past it.
     """
     if us_declare:
-        result = result_at_target(t, -us_to_go, -them_to_go, made)
+        result = result_of_game(t, -us_to_go, -them_to_go, made)
     else:
-        result = result_at_target(t, -them_to_go, -us_to_go, made)
+        result = result_of_game(t, -them_to_go, -us_to_go, made)
     if result == NO_WINNER:
         return -1.0
     if result == DRAW:

@@ -121,11 +121,6 @@ class PimcAgent(RowAgent):
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__(rules)
-        if rules.exchange_seen == "open":
-            raise OptionError(
-                f"exchange_seen='open': expected 'blind' for agent {self.name}, which cannot infer "
-                "the cards of an open exchange; agents rule and expert can play"
-            )
         self.worlds = check_range("worlds", worlds, 1, MOST_WORLDS)
         self.played_out = check_range("played_out", played_out, 1, MOST_WORLDS)
         self.considered = (CALLS_CONSIDERED, self.considers)

@@ -31,7 +31,7 @@ from bideuchre_env.agents.search.workspace import (
 from bideuchre_env.agents.search.worlds import draw_world
 from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
-from bideuchre_env.core.records import State, Tables, View
+from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.view import add_kind, add_kinds, show_hand
 from bideuchre_env.rules.bids import MAX_EXCHANGE
@@ -269,6 +269,9 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
             if moment.action == 0:
                 total += exchange_log(view, t, hand, world.passed, seen, seen_pair, model.passing)
         else:
+            if t.open_exchange and seat ^ world.declarer == 2 and world.phase >= PLAY:
+                for j in range(MAX_EXCHANGE):  # take out the cards that the declarer gave up
+                    hand = take(hand, world.given[j]) if world.given[j] >= 0 else hand
             total += calls_log(space, seat, i, hand)
             return total, True
         if total < least:
@@ -303,19 +306,19 @@ def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
 
 
 @kernel
-def hand_key(world: State, seat: int) -> Word:
+def hand_key(space: SearchWorkspace, seat: int) -> Word:
     """Return a hash of all hidden cards on which the likelihood of a seat's actions depends.
 
     These are its hand, and the cards that it gave up, passed or was passed, in any order.
     """
-    key = mix(np.uint64(world.hands[seat]) + np.uint64(seat) * GOLDEN)
-    declarer = world.declarer
+    world = space.worlds[0]
+    key, declarer = mix(np.uint64(world.hands[seat]) + np.uint64(seat) * GOLDEN), world.declarer
     if declarer < 0 or (seat ^ declarer) & 1:
         return key
     for i in range(MAX_EXCHANGE):
         if world.passed[i] >= 0:
             key += mix(np.uint64(1 + world.passed[i]))
-        if world.given[i] >= 0 and seat == declarer:
+        if world.given[i] >= 0 and (seat == declarer or space.players.tables[0].open_exchange):
             key += mix(np.uint64(256 + world.given[i]))
     return key
 
@@ -326,7 +329,7 @@ def seat_log(space: SearchWorkspace, seat: int, least: float) -> float:
 
     It is exact if it is at least `least`, else an upper bound may be returned.
     """
-    cache, key = space.hand_caches[0], hand_key(space.worlds[0], seat)
+    cache, key = space.hand_caches[0], hand_key(space, seat)
     place = int(key & np.uint64(CACHED_HANDS - 1))
     if cache.keys[place] == key and (cache.complete[place] == 1 or cache.logs[place] < least):
         return float(cache.logs[place])

@@ -26,6 +26,7 @@ from bideuchre_env.agents.search.chains import (
 from bideuchre_env.agents.search.enumeration import list_worlds, open_listing
 from bideuchre_env.agents.search.likelihood import UNLIKELY, weigh_worlds
 from bideuchre_env.agents.search.workspace import CHAINS, GROUPS, SearchWorkspace
+from bideuchre_env.core.state import PASSING
 from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS
 from bideuchre_env.runtime.jit import Array
 
@@ -76,22 +77,31 @@ class WorldSampler:
         space.mixings["n_stored"], space.callers["n"] = 0, 0
         if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(n_worlds)
-        weights = np.zeros(n_worlds)
-        few = ends == inf and open_listing(space) <= LISTED
+        weights, drawn = np.zeros(n_worlds), self.exchange_joined()
+        few = not drawn and ends == inf and open_listing(space) <= LISTED
         if few and list_worlds(space, n_worlds, weights):
             n = int(space.listings["n_worlds"][0])
             self.progress(n, n)
             return weights * (n_worlds / weights.sum())
         logs, share = self.draw(weighed, ends)
-        rare = share < self.enough and share <= self.listed_share
+        rare = not drawn and share < self.enough and share <= self.listed_share
         if rare and ends == inf and list_caller(space, len(logs), self.hands_listed):
             logs, share = self.draw(weighed, ends)
             if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands rarely fit
                 space.callers["n"] = 0
                 logs, share = self.draw(weighed, ends)
-        if len(logs) == weighed or (share >= self.enough and self.draws_posterior()):
+        if drawn or len(logs) == weighed or (share >= self.enough and self.draws_posterior()):
             return self.weigh_draws(logs, weighed, n_worlds, considered, ends)
         return self.run_chains(logs, weighed, n_worlds, ends)
+
+    def exchange_joined(self) -> bool:
+        """Whether partner has taken up cards in an open exchange: all worlds are then drawn.
+
+        Lists of hands, enumeration and chains suppose that cards given up leave the game.
+        """
+        world, tables = self.space.worlds[0], self.space.expert.tables[0]
+        exchanged = world["phase"] >= PASSING and world["given"][0] >= 0
+        return bool(tables["open_exchange"] and exchanged)
 
     def progress(self, done: int, total: int) -> None:
         """Call `report`, if set, with the numbers of worlds weighed so far and in total."""

@@ -84,6 +84,11 @@ def before_exchange(t: Tables, replay: State, rest: int) -> int:
     if n_cards == 0 or phase < GIVING or rest < 0:
         return rest
     n_given, n_passed = n_cards_in(replay.given), n_cards_in(replay.passed)
+    if t.open_exchange and phase >= PASSING and declarer & 1 == 0:
+        if n_given != n_cards or (phase == PLAY and n_passed != n_cards):
+            return NO_CARDS
+        rest = before_open_exchange(replay, rest)
+        return rest if phase == PLAY else fill(replay, declarer, rest, tricks)
     if declarer == 0:
         for i in range(n_given):
             replay.hands[0] = put(replay.hands[0], replay.given[i])
@@ -111,6 +116,43 @@ def before_exchange(t: Tables, replay: State, rest: int) -> int:
         replay.given[i] = lowest_bit(rest & KIND_BITS)
         replay.hands[declarer] = put(replay.hands[declarer], replay.given[i])
         rest = take(rest, replay.given[i])
+    return rest
+
+
+@kernel
+def before_open_exchange(replay: State, rest: int) -> int:
+    """`before_exchange` for the side of a declarer whose partner has taken up the cards given up.
+
+    All cards given up and passed are known; a card that was passed back has not changed hands.
+    """
+    declarer, partner, kept = replay.declarer, (replay.declarer + 2) & 3, 0
+    in_play, hands = replay.phase == PLAY, replay.hands
+    for i in range(n_cards_in(replay.given)):
+        kept = put(kept, replay.given[i])
+    for i in range(n_cards_in(replay.passed)):
+        kind = replay.passed[i]
+        if held(kept, kind) > 0:
+            kept = take(kept, kind)
+            if not in_play:
+                hands[declarer] = put(hands[declarer], kind)
+        else:
+            hands[partner] = put(hands[partner], kind)
+            if in_play:
+                hands[declarer] = take(hands[declarer], kind)
+        if not in_play:
+            rest = take(rest, kind)
+        if rest < 0 or hands[declarer] < 0:
+            return NO_CARDS
+    while kept & KIND_BITS:
+        kind = lowest_bit(kept & KIND_BITS)
+        kept = take(kept, kind)
+        hands[declarer] = put(hands[declarer], kind)
+        if in_play:
+            rest = take(rest, kind)
+        else:
+            hands[partner] = take(hands[partner], kind)
+        if rest < 0 or hands[partner] < 0:
+            return NO_CARDS
     return rest
 
 

@@ -62,7 +62,7 @@ def add(commands: Any) -> None:
     )
     argument(parser, "--calls CALLS", 'all calls so far, in order, as "pass, 4 H, moon S"')
     argument(parser, "--strain X", "strain named after the auction: C, D, H, S or NT")
-    argument(parser, "--given CARDS", "cards that you gave up as declarer")
+    argument(parser, "--given CARDS", "cards that you gave up as declarer, or took up as partner")
     argument(parser, "--passed CARDS", "cards passed to the declarer, if you know them")
     argument(parser, "--played CARDS", "all cards played so far, in order, yours included")
     meaning = "points of both sides before the hand, as 28-30 (default: 0-0)"
@@ -237,14 +237,16 @@ def _of_text(
             f"{name}:{game}: the cards of {SEATS[seat]}, who is to act, are unknown{some}"
         )
     names: dict[Phase, list[str]] = {phase: [] for phase in Phase}
-    held = list(text.cards[seat])
+    held, seen = list(text.cards[seat]), text.rules.exchange_seen == "open"
+    taken_up = (Phase.GIVING, Phase.PASSING) if seen else (Phase.PASSING,)
     for step in before:
         names[step.phase].append(step.action)
         if step.phase >= Phase.GIVING and step.seat == seat:
             held.remove(step.action)
-        elif step.phase == Phase.PASSING and (step.seat + 2) % len(SEATS) == seat:
+        elif step.phase in taken_up and (step.seat + 2) % len(SEATS) == seat:
             held.append(step.action)
     declarer = int(text.row["declarer"][0])
+    ours = seat % 2 == declarer % 2
     try:
         row = known_position(
             text.rules,
@@ -253,8 +255,8 @@ def _of_text(
             calls=names[Phase.AUCTION],
             dealer=text.dealer,
             strain=names[Phase.NAMING][0].removeprefix("trump ") if names[Phase.NAMING] else None,
-            given=names[Phase.GIVING] if seat == declarer else (),
-            passed=names[Phase.PASSING] if seat % 2 == declarer % 2 else (),
+            given=names[Phase.GIVING] if seat == declarer or (seen and ours) else (),
+            passed=names[Phase.PASSING] if ours else (),
             played=names[Phase.PLAY],
             score=text.start[:: -1 if seat % 2 else 1],
         )

@@ -137,6 +137,7 @@ HAND = ["JH", "JD", "AH", "KH", "QS", "9C"]
 EIGHT = ["JS", "JS", "JC", "AS", "KS", "AH", "AD", "QS"]
 NINE = ["9S", *EIGHT[:7]]
 EXCHANGE = {"hand": EIGHT, "dealer": 2}
+OPEN = RULES["barrie_v0"].replace(exchange_seen="open")
 FOUR = ["4", "pass", "pass", "pass"]
 LED_SPADES = {"calls": FOUR, "strain": "S", "seat": 1, "dealer": 3}
 FIRST = ["AC", "9H", "9C", "TC", "AS"]
@@ -147,9 +148,8 @@ TRICKS = "JH 9C 9S JD, AH TC TS 9D, KH JC JS TD, QH QC QS QD, TH KC KS KD, 9H AC
 DECK = TRICKS.replace(",", "").split()
 
 
-@pytest.mark.parametrize("variant", RULES)
-def test_the_facts_known_to_a_seat_give_its_observation(variant):
-    rules = RULES[variant]
+@pytest.mark.parametrize("rules", [*RULES.values(), OPEN], ids=[*RULES, "open exchange"])
+def test_the_facts_known_to_a_seat_give_its_observation(rules):
     positions = decisions(rules, 3, seed=11, hands=2, every=2)
     for bid in rules.lone:
         if bid.exchange:

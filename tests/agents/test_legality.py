@@ -46,22 +46,11 @@ def variants_of(name):
 
 
 def custom_games(name):
-    """Random rules; for nets the variants with another opening lead.
-
-    Agents that sample worlds refuse an open exchange (`test_an_open_exchange_is_refused`).
-    """
+    """Random rules; for nets the variants with another opening lead."""
     if name.partition(":")[0] in LEARNED:
         return [RULES[variant].replace(opening_lead="eldest") for variant in variants_of(name)]
     rng = random.Random(8)
-    games = [random_rules(rng).replace(max_hands=12) for _ in range(12 if name in SEARCH else 40)]
-    return [rules for rules in games if rules.exchange_seen == "blind" or name not in SEARCH]
-
-
-@pytest.mark.parametrize("name", ["pimc", "inference"])
-def test_an_open_exchange_is_refused(name):
-    rules = RULES["barrie_v0"].replace(exchange_seen="open")
-    with pytest.raises(OptionError, match="exchange_seen='open': expected 'blind' for agent"):
-        agents.make(name, rules)
+    return [random_rules(rng).replace(max_hands=12) for _ in range(12 if name in SEARCH else 40)]
 
 
 def each_in_its_variants(names):

@@ -5,6 +5,7 @@ from support.agent_games import Position
 
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.advice.would_bid import PLACES, would_bid
+from bideuchre_env.agents.expert.win_table import rule_table
 from bideuchre_env.errors import DealError
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
@@ -76,3 +77,13 @@ def test_a_score_at_the_floor_is_that_of_a_game_that_is_over():
         with pytest.raises(DealError, match=r"expected a game in progress, .*above -30"):
             known_position(rules, HEARTS.split(), score=score)
     assert known_position(rules, HEARTS.split(), score=(-29, 0))["score"][0].tolist() == [-29, 0]
+
+
+def test_the_chance_to_win_ends_at_the_floor():
+    """A side with 9 points below zero loses with its next bid that is set: all cost 3 or more."""
+    rules = RULES["cincinnati_v0"]
+    free, floored = (rule_table(rules.replace(floor=floor))[0] for floor in (None, -10))
+    even, low = rules.target - 1, rules.target - 1 + 9
+    assert 0.2 < floored[low, even] < free[low, even] - 0.01
+    assert floored[low, even] == pytest.approx(1 - floored[even, low])
+    assert floored[even, even] == pytest.approx(0.5)

@@ -292,6 +292,7 @@ def knowledge_of(state, rules):
             result |= {"given": given_cards, "passed": passed if state["phase"] == PLAY else []}
         elif seat == declarer ^ 2:
             result["passed"] = passed
+            result["given"] = given_cards if rules.exchange_seen == "open" else []
     result["played"] = played(state)
     return result
 

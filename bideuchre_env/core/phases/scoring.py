@@ -73,26 +73,34 @@ def made(s: State, t: Tables) -> bool:
 def game_winner(s: State, t: Tables) -> int:
     """Return the side that has won the game after this hand, `DRAW`, or `NO_WINNER`."""
     side = s.declarer & 1
-    ours, theirs = s.score[side], s.score[1 - side]
-    if t.win_rule == ROUNDS:
-        if s.hands_played >= t.hands_to_play:
-            return higher(s)
-    else:
-        result = result_at_target(t, ours - t.target, theirs - t.target, made(s, t))
-        if result != NO_WINNER:
-            return result if result == DRAW else side if result == DECLARER_WINS else 1 - side
-    if ours <= t.floor:
-        return 1 - side
-    return side if theirs <= t.floor else NO_WINNER
+    ours, theirs = s.score[side] - t.target, s.score[1 - side] - t.target
+    if t.win_rule == ROUNDS and s.hands_played >= t.hands_to_play:
+        return higher(s)
+    result = result_of_game(t, ours, theirs, made(s, t))
+    if result == DECLARER_WINS:
+        return side
+    return 1 - side if result == DEFENDERS_WIN else result
+
+
+@kernel
+def result_of_game(t: Tables, ours: float, theirs: float, made: bool) -> int:
+    """Return `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NO_WINNER`, by the target or the floor.
+
+    `ours` and `theirs` are the scores of the declarer's side and of the defenders after a hand,
+    less the target. `made` says whether the contract was made. The end of a fixed number of hands
+    is not considered.
+    """
+    result = NO_WINNER if t.win_rule == ROUNDS else result_at_target(t, ours, theirs, made)
+    if result != NO_WINNER:
+        return result
+    if ours <= t.floor - t.target:
+        return DEFENDERS_WIN
+    return DECLARER_WINS if theirs <= t.floor - t.target else NO_WINNER
 
 
 @kernel
 def result_at_target(t: Tables, ours: float, theirs: float, made: bool) -> int:
-    """Return `DECLARER_WINS`, `DEFENDERS_WIN`, `DRAW` or `NO_WINNER` in a game to a target.
-
-    `ours` and `theirs` are the scores of the declarer's side and of the defenders after a hand,
-    less the target. `made` says whether the contract was made.
-    """
+    """Return `result_of_game` by the target."""
     rule = t.win_rule
     if rule == MADE_BID or (rule == MADE_OR_SET and made):
         return DECLARER_WINS if made and ours >= 0 else NO_WINNER
