@@ -4,6 +4,7 @@
     package.module:Agent    an attribute of a module
     ./file.py:Agent         an attribute of a Python file
     cmd:PROGRAM ARGUMENTS   a bot in another process (`agents/bots/README.md`)
+    player:calls=NAME,cards=NAME   the calls of one agent of the package, the cards of another
 
 Options may follow: `pimc:worlds=20,solved=4`, `./mine.py:Net:weights=runs/a.npz`; those of a bot
 precede its command, `cmd:seconds=5:./bot`. A value is a TOML boolean, number or string; any other
@@ -58,7 +59,13 @@ BUILT_IN = {
 """The package's own agents, weakest first: classes with metadata in `info`, an `AgentInfo`."""
 COMMAND = "cmd"
 """First word of the names of bots in other processes; the rest has its own syntax."""
-_BOTS = {COMMAND: "bideuchre_env.agents.bots.agent:CommandAgent"}
+PLAYER = "player"
+"""Name of the agent that combines others, its options."""
+_WITH_OPTIONS = {
+    COMMAND: "bideuchre_env.agents.bots.agent:CommandAgent",
+    PLAYER: "bideuchre_env.agents.player:PlayerAgent",
+}
+"""Agents that have no play of their own without options."""
 STYLES = {
     "rash": "rule:boldness=1",
     "timid": "rule:boldness=-1",
@@ -107,7 +114,7 @@ def register(name: str, factory: Factory) -> None:
         raise OptionError(
             f"name={brief(name)}: expected 1 to {MAX_NAME} printable characters without : , and ="
         )
-    if name in (*BUILT_IN, *STYLES, COMMAND):
+    if name in (*BUILT_IN, *STYLES, *_WITH_OPTIONS):
         raise OptionError(
             f"name={name!r}: expected another name than those of the package's agents"
         )
@@ -117,8 +124,8 @@ def register(name: str, factory: Factory) -> None:
 
 
 def is_known(name: object) -> bool:
-    """Whether `name` is one of `names()`."""
-    return isinstance(name, str) and (name in BUILT_IN or name in registered or name in installed())
+    """Whether `name` is one of `names()`, or `PLAYER`."""
+    return isinstance(name, str) and (name == PLAYER or name in names())
 
 
 @lru_cache(maxsize=1)
@@ -129,7 +136,7 @@ def installed() -> dict[str, EntryPoint]:
     """
     entries: dict[str, EntryPoint] = {}
     for entry in entry_points(group=GROUP):
-        if _is_valid_name(entry.name) and entry.name not in (*BUILT_IN, *STYLES, COMMAND):
+        if _is_valid_name(entry.name) and entry.name not in (*BUILT_IN, *STYLES, *_WITH_OPTIONS):
             entries.setdefault(entry.name, entry)
     return entries
 
@@ -177,6 +184,17 @@ def parse(name: str) -> tuple[str, dict[str, bool | int | float | str]]:
     return own, options
 
 
+def combined(name: str) -> list[str]:
+    """Return the own names of the agents that an agent consists of: one, unless it combines some.
+
+    Raises `OptionError` as `parse`.
+    """
+    own, options = parse(name)
+    if own != PLAYER:
+        return [own]
+    return [parse(value)[0] for value in options.values() if isinstance(value, str)]
+
+
 def files_of(name: str) -> list[str]:
     """Return the Python file in an agent's name, or the files in a bot's command."""
     own, options = parse(name)
@@ -191,7 +209,7 @@ def find(own: str) -> Any:
 
     Raises `OptionError` if there is none, or if its module or file raises an error.
     """
-    if place := (BUILT_IN | _BOTS).get(own):
+    if place := (BUILT_IN | _WITH_OPTIONS).get(own):
         module, _, attribute = place.partition(":")
         return getattr(import_module(module), attribute)
     if own in registered:

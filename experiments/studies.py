@@ -19,7 +19,6 @@ from bideuchre_env.cli.script_args import run
 STUDIES = {
     "regret": "tricks that each agent gives away, against exact play with all hands seen",
     "exploit": "points that a player trained against one agent gains over it",
-    "bidding-vs-cards": "the calls of one agent with the cards of another",
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",
     "beliefs": "whether searchers' intervals and predictions hold after rare calls",
 }

@@ -32,8 +32,8 @@ _INDENT = "  "
 
 _REST = (
     "Name your own agents ./file.py:AGENT or package.module:AGENT. Options follow a colon: "
-    "pimc:worlds=20,solved=4, ./mine.py:Net:weights=runs/a.npz. A bot in another process is "
-    "cmd:./bot --level 3"
+    "pimc:worlds=20,solved=4, ./mine.py:Net:weights=runs/a.npz. player:calls=expert,cards=net "
+    "combines agents. A bot in another process is cmd:./bot --level 3"
 )
 
 

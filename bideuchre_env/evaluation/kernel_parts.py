@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from bideuchre_env.agents.registry import parse
+from bideuchre_env.agents.registry import combined
 from bideuchre_env.runtime import jit
 
 AGENT_PARTS = {
@@ -47,7 +47,7 @@ def agent_parts(names: Iterable[str]) -> tuple[str, ...]:
 
     The kernels of agents that are not built in are not known.
     """
-    called = {part for name in names for part in AGENT_PARTS.get(parse(name)[0], ())}
+    called = {part for name in names for own in combined(name) for part in AGENT_PARTS.get(own, ())}
     return tuple(part for part in SECONDS if part in called)
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.commands import load_scripts
 
 import bideuchre_env
-from bideuchre_env import agents, match, solver
+from bideuchre_env import match, solver
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
@@ -19,7 +19,7 @@ from bideuchre_env.solver.values import set_contracts
 
 pytestmark = pytest.mark.slow
 
-STUDIES = ("beliefs", "bidding_vs_cards", "compare_decisions", "exploit", "ladder")
+STUDIES = ("beliefs", "compare_decisions", "exploit", "ladder")
 NAMES = ("studies", "regret", "figures", *STUDIES)
 
 
@@ -111,29 +111,6 @@ def test_a_prediction_between_two_ranges_counts_in_the_upper_range(scripts):
     expected = [("all", 5, 3), ("0% to 20%", 2, 1), ("20% to 40%", 1, 1), ("40% to 60%", 1, 0)]
     expected += [("80% to 100%", 1, 1)]
     assert [(row["range"], row["n"], row["made"]) for row in rows] == expected
-
-
-def test_one_agent_calls_and_the_other_plays_the_cards(scripts):
-    game = bideuchre_env.make("cincinnati_v0")
-    first_card = actions.of(game.rules).card_offset
-    one, other = (agents.make(name, game.rules, seed=1) for name in ("rule", "expert"))
-    both, vec = scripts["bidding_vs_cards"].Combined(one, other, first_card), game.vec(64)
-    observed, _ = vec.reset(seed=3)
-    for _ in range(30):
-        rows = observed["observation"], observed["action_mask"]
-        cards = rows[1][:, first_card:].any(axis=1)
-        chosen = both.act_rows(*rows)
-        expected = np.where(cards, other.act_rows(*rows), one.act_rows(*rows))
-        np.testing.assert_array_equal(chosen, expected)
-        observed, *_ = vec.step(chosen)
-
-
-def test_better_cards_under_the_same_calls_make_more_points(scripts, tmp_path):
-    words = ["--agents", "rule", "cautious", "--boards", "600"]
-    rows = run(scripts["bidding_vs_cards"], tmp_path, *words)
-    points = {(row["calls"], row["cards"]): row["points_per_hand"] for row in rows}
-    assert points["rule", "rule"]["mean"] == 0
-    assert points["cautious", "cautious"]["high"] < points["cautious", "rule"]["low"]
 
 
 def test_decisions_that_differ_from_a_search_cost_points(scripts, tmp_path):
