@@ -32,7 +32,7 @@ from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, new_states
-from bideuchre_env.core.step import apply, legal_bits
+from bideuchre_env.core.step import apply, apply_forced
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view, see, see_observation
 from bideuchre_env.errors import OptionError
@@ -166,8 +166,10 @@ def rule_decision(view: View, legal: int, work: RuleWorkspace) -> int:
 def act_by_rule(s: State, work: RuleWorkspace) -> None:
     """Apply the rule player's action to state `s`."""
     t, view = work.tables[0], work.views[0]
-    see(s, t, s.turn, view)
-    apply(s, t, rule_decision(view, legal_bits(s, t), work))
+    legal = apply_forced(s, t)
+    if legal != 0:
+        see(s, t, s.turn, view)
+        apply(s, t, rule_decision(view, legal, work))
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 from bideuchre_env.agents.protocols import CompleteAgent
 from bideuchre_env.agents.table.parts import AgentPart, call, kinds_of, part_of
 from bideuchre_env.core.table.answers import continue_rows
-from bideuchre_env.core.table.loop import new_table, no_turn
+from bideuchre_env.core.table.loop import new_table
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -23,14 +23,13 @@ def play_hands(
     `players`, int (n, 4), has the index in `agents` of each seat's player, or `CALLER`: there the
     hand stops. Raises `IllegalActionError` for an illegal action.
     """
-    table = new_table(rules, len(states), with_callers=False)._replace(states=states)
+    table = new_table(rules, len(states))._replace(states=states)
     table.setup["pause"] = 1
     table.seating["seat"], table.seating["player"] = -1, players
-    n, turn = len(agents), no_turn()
-    parts = []
+    n, parts = len(agents), []
     for number, agent in enumerate(agents):
         where = partial("agent {!r}, row {}".format, agent.name)
         parts.append(part_of(agent, AgentPart(table, rules, number, n, agent.act_rows, where)))
     call(continue_rows, table, kinds_of(n, {}), np.arange(len(states)))
-    while any(part.play(turn) for part in parts):
+    while any(part.play() for part in parts):
         pass

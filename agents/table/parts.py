@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -12,9 +13,11 @@ import numpy as np
 from bideuchre_env.agents.protocols import CompleteAgent
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE, new_draws
+from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import encode_rows
 from bideuchre_env.core.table.answers import answer_rows, list_rows, require_legal
-from bideuchre_env.core.table.loop import ASKED, OUTSIDE, Table, Turn
+from bideuchre_env.core.table.loop import ASKED, OUTSIDE, Table
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import HostMemory
 from bideuchre_env.runtime.jit import Array, direct
@@ -36,17 +39,22 @@ KERNELS = {
 }
 """By class of an agent, the entry kernel that contains it, and its kind there."""
 HOST = HostMemory()
-_code: dict[Any, Any] = {}  # by entry kernel
+_code: dict[Any, Any] = {}  # by entry kernel, and whether there are callers
 
 
-def call(kernel: Any, *arguments: Any) -> Any:
+def call(kernel: Any, table: Table, *arguments: Any) -> Any:
     """Call an entry kernel of a table's rows in host memory, without type checks.
 
     Its machine code is looked up once: that takes more than a millisecond.
     """
-    if kernel not in _code:
-        _code[kernel] = direct(kernel, *arguments)
-    return _code[kernel](*arguments)
+    return _code_of(kernel, table, *arguments)(table, *arguments)
+
+
+def _code_of(kernel: Any, table: Table, *arguments: Any) -> Any:
+    key = kernel, table.callers is None
+    if key not in _code:
+        _code[key] = direct(kernel, table, *arguments)
+    return _code[key]
 
 
 def kinds_of(players: int, kinds: dict[int, int]) -> Array:
@@ -70,26 +78,29 @@ class KernelPart:
         pool: ThreadPool | None = None,
     ) -> None:
         self.table, self.kernel, self.kinds = table, kernel, memory.put(kinds)
-        self.memory, self.pool = memory, pool
+        self.memory, self.pool, self.n = memory, pool, len(table.states)
         # by the first row of a thread
         self.works: Any = defaultdict(lambda: memory.put(workspaces()))
 
-    def play(self, turn: Turn) -> int:
+    def play(self) -> int:
         """Play until no row waits for a player; return the number of decisions, 0 on a GPU."""
-        n = len(self.table.states)
-        rest = self.table, turn, self.kinds
         if self.memory.name != "cpu":
-            self.memory.run(self.kernel, n, *rest, *self.works[0])
+            self.memory.run(self.kernel, self.n, self.table, self.kinds, *self.works[0])
             return 0
         if self.pool is None:
-            return int(call(self.kernel, *rest, *self.works[0], 0, n))
+            return int(self._whole())
         counts: list[int] = []
-
-        def work(start: int, stop: int) -> None:
-            counts.append(call(self.kernel, *rest, *self.works[start], start, stop))
-
-        self.pool.share(n, work, whole=True)
+        self.pool.share(self.n, lambda *span: counts.append(self._part(*span)()), whole=True)
         return sum(counts)
+
+    def _part(self, start: int, stop: int) -> Callable[[], Any]:
+        """Return the call for rows `start` to `stop` - 1, a thread's share."""
+        arguments = self.table, self.kinds, *self.works[start], start, stop
+        return partial(_code_of(self.kernel, *arguments), *arguments)
+
+    @cached_property
+    def _whole(self) -> Callable[[], Any]:
+        return self._part(0, self.n)
 
 
 class AgentPart:
@@ -100,10 +111,12 @@ class AgentPart:
     ) -> None:
         self.table, self.rules, self.number, self.players = table, rules, number, players
         self.ask, self.where = ask, where
+        self._offsets = layout_of(rules).offsets
+        self._widths = layout_of(rules).size, actions.of(rules).n
         self._outside = kinds_of(players, {})
         self._index = np.zeros(len(table.states), np.int64)
 
-    def play(self, turn: Turn) -> int:
+    def play(self) -> int:
         """Ask the agent once; return the number of its decisions.
 
         Raises `IllegalActionError` for an illegal action, before any is applied.
@@ -113,12 +126,11 @@ class AgentPart:
         if not m:
             return 0
         index = self._index[:m]
-        observations = np.empty((m, table.observations.shape[1]), np.int8)
-        masks = np.empty((m, table.masks.shape[1]), np.int8)
-        encode_rows(table.states, table.tables, table.offsets, index, observations, masks)
+        observations, masks = (np.empty((m, width), np.int8) for width in self._widths)
+        encode_rows(table.states, table.tables, self._offsets, index, observations, masks)
         choices = self.ask(observations, masks)
         require_legal(self.rules, table.states, table.tables, index, choices, self.where)
-        call(answer_rows, table, turn, self._outside, index, choices)
+        call(answer_rows, table, self._outside, index, choices)
         return m
 
 

@@ -8,24 +8,15 @@ import numpy as np
 
 from bideuchre_env.agents.random_agents import cautious_choice
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
-from bideuchre_env.core.phases.deal import GOLDEN, mix, next_word
+from bideuchre_env.core.phases.deal import GOLDEN, fraction, mix, next_word
 from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
-from bideuchre_env.core.table.loop import (
-    OUTSIDE,
-    Seating,
-    Table,
-    Turn,
-    apply_forced,
-    enter,
-    next_kind,
-    show,
-)
+from bideuchre_env.core.table.loop import OUTSIDE, Table, enter, next_kind, show
+from bideuchre_env.core.table.seats import Seating
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, inline_kernel
 
 RANDOM, CAUTIOUS, RULE = range(3)
 """Kinds of players in these kernels."""
-_ONE_53RD = 2.0**-53
 
 
 class Draws(NamedTuple):
@@ -41,45 +32,45 @@ def new_draws(n_actions: int, m: int = 1) -> Draws:
 
 
 @entry_kernel
-def advance_random(
-    table: Table, turn: Turn, kinds: Array, draws: Draws, start: int, stop: int
-) -> int:
+def advance_random(table: Table, kinds: Array, draws: Draws, start: int, stop: int) -> int:
     """Advance rows `start` to `stop` - 1; contains random and cautious players.
 
     Returns the number of their decisions.
     """
     count, own = 0, min(start, len(draws.masks) - 1)
     for i in range(start, stop):
-        if enter(table, turn, kinds, i):
+        moving = enter(table, kinds, i)
+        while moving:
             while True:
                 kind = next_kind(table, kinds, i)
                 if kind == OUTSIDE:
                     break
                 act_at_random(table, i, kind, draws, own)
                 count += 1
-            show(table, turn, i)
+            moving = show(table, table.callers, i)
     return count
 
 
 @entry_kernel
 def advance_rule(
-    table: Table, turn: Turn, kinds: Array, draws: Draws, rule: RuleWorkspace, start: int, stop: int
+    table: Table, kinds: Array, draws: Draws, rule: RuleWorkspace, start: int, stop: int
 ) -> int:
     """Advance rows as `advance_random`; contains the rule player, too."""
-    count, own, t = 0, min(start, len(draws.masks) - 1), table.tables[0]
+    count, own = 0, min(start, len(draws.masks) - 1)
     work = own_workspace(rule, start)
     for i in range(start, stop):
-        if enter(table, turn, kinds, i):
+        moving = enter(table, kinds, i)
+        while moving:
             while True:
                 kind = next_kind(table, kinds, i)
                 if kind == OUTSIDE:
                     break
                 if kind != RULE:
                     act_at_random(table, i, kind, draws, own)
-                elif not apply_forced(table.states[i], t):
+                else:
                     act_by_rule(table.states[i], work)
                 count += 1
-            show(table, turn, i)
+            moving = show(table, table.callers, i)
     return count
 
 
@@ -106,9 +97,3 @@ def draw_word(row: Seating, seat: int) -> Word:
     """
     word = next_word(row)
     return mix(word + GOLDEN) if row.seat < 0 and seat & 1 else word
-
-
-@inline_kernel
-def fraction(word: Word) -> float:
-    """Return a random word as a number in [0, 1)."""
-    return float(word >> np.uint64(11)) * _ONE_53RD

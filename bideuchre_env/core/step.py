@@ -183,6 +183,16 @@ def apply(s: State, t: Tables, action: int) -> None:
 
 
 @inline_kernel
+def apply_forced(s: State, t: Tables) -> int:
+    """Apply the action of the seat to act if only one is legal: 0, else return its legal bits."""
+    bits = legal_bits(s, t)
+    if not only_one(t, s.phase, bits):
+        return bits
+    apply(s, t, pick_legal(t, s.phase, bits, np.uint64(0)))
+    return 0
+
+
+@inline_kernel
 def play_forced(s: State, t: Tables) -> int:
     """Apply actions to the state `s` while exactly one is legal.
 

@@ -14,7 +14,7 @@ from bideuchre_env.agents.registry import in_one_line, parse
 from bideuchre_env.agents.table.parts import AgentPart, KernelPart, Part, call, kinds_of, part_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.table.answers import continue_rows, list_rows
-from bideuchre_env.core.table.loop import DONE, MOVING, PAUSED, new_table, no_turn
+from bideuchre_env.core.table.loop import DONE, MOVING, PAUSED, new_table
 from bideuchre_env.errors import AgentError, BidEuchreError
 from bideuchre_env.evaluation.boards import BOARD, close_boards, open_boards
 from bideuchre_env.evaluation.recorder import Lines, TableRecorder
@@ -50,7 +50,7 @@ class LockstepRunner:
     ) -> None:
         self.rules, self.boards, self.single = rules, boards, single
         self.low, self.high = split_seed(seed)
-        self.table = new_table(rules, 2 * at_once, with_callers=False)
+        self.table = new_table(rules, 2 * at_once, sums=True)
         self.table.setup["by_hand"] = single
         self.table.setup["pause"] = recorder is not None
         self.table.seating["stage"] = DONE
@@ -58,7 +58,7 @@ class LockstepRunner:
         self.opened = self.done = 0
         self.decisions = [0, 0]
         self.think_seconds = [0.0, 0.0]
-        self._turn, self._recorder = no_turn(), recorder
+        self._recorder = recorder
         self._pairs, self._rows = np.zeros(at_once, np.int64), new_rows(BOARD, at_once)
         self._paused = np.zeros(2 * at_once, np.int64)
         self._seat(agents, sources or agents)
@@ -122,7 +122,7 @@ class LockstepRunner:
         """
         for side, part in self._parts:
             began = time.process_time()
-            self.decisions[side] += part.play(self._turn)
+            self.decisions[side] += part.play()
             if isinstance(part, KernelPart):
                 self.think_seconds[side] += time.process_time() - began
         table, lines = self.table, []

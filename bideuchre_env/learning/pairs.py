@@ -18,7 +18,8 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.table.answers import answer_rows, continue_rows, list_rows, require_legal
-from bideuchre_env.core.table.loop import CALLER, READY, new_table, no_turn
+from bideuchre_env.core.table.loop import READY, new_table
+from bideuchre_env.core.table.seats import CALLER
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.lines import Decisions, draw_others, keep_decisions
 from bideuchre_env.learning.sampling import required_seed
@@ -190,8 +191,9 @@ class _Maker:
         self.deals, self.draws = words.generate_state(2, np.uint64)
         self.shape = layout_of(rules).size, actions.of(rules).n
         self.at_once = n = int(block)
-        self.table = new_table(rules, n, with_callers=True)
-        self.tables, self.offsets = self.table.tables, self.table.offsets
+        self.table = new_table(rules, n)
+        self.tables, self.offsets = self.table.tables, layout_of(rules).offsets
+        self.observations, self.masks = (np.zeros((n, width), np.int8) for width in self.shape)
         self.table.setup["pause"] = self.table.setup["skip_forced"] = 1
         self.states, self.branches = self.table.states, new_states(n)
         most = n * (N_SEATS * rules.tricks + rules.most_calls + 1 + 2 * MAX_EXCHANGE)
@@ -278,7 +280,7 @@ class _Maker:
         Before each step, yields the indices of the lines that are not over, and the actions that
         the players have chosen there.
         """
-        everyone, turn, none = np.arange(len(lines)), no_turn(), np.zeros(0, np.int64)
+        everyone, none = np.arange(len(lines)), np.zeros(0, np.int64)
         table = self.table._replace(states=lines, seating=self.table.seating[: len(lines)])
         seating, index = table.seating, everyone.copy()
         seating["player"], seating["seat"] = CALLER, -1
@@ -286,11 +288,11 @@ class _Maker:
         continue_rows(table, none, everyone)
         while n := int(list_rows(seating, READY, 0, index)):
             live = index[:n]
-            encode_rows(lines, self.tables, self.offsets, live, table.observations, table.masks)
+            encode_rows(lines, self.tables, self.offsets, live, self.observations, self.masks)
             choices = self._choices(lines["turn"][live])
             yield live, choices
             self._check("act_rows", lines, live, choices)
-            answer_rows(table, turn, none, live, choices)
+            answer_rows(table, none, live, choices)
 
     def _choices(self, seats: Array) -> Array:
         """Return the players' actions for the first n observations of the table, int64 (n,).
@@ -298,7 +300,7 @@ class _Maker:
         `seats` (n,) are the seats to act there. The legality of the actions is not checked.
         """
         n, choices = len(seats), np.empty(len(seats), np.int64)
-        observations, masks = self.table.observations[:n], self.table.masks[:n]
+        observations, masks = self.observations[:n], self.masks[:n]
         if self.opponent is None:
             return whole_numbers("act_rows", self.policy.act_rows(observations, masks), n)
         for side, player in enumerate((self.policy, self.opponent)):

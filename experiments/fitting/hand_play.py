@@ -16,11 +16,10 @@ from bideuchre_env.core.hands import put
 from bideuchre_env.core.phases.deal import GOLDEN, begin_hand, bounded, mix, seed_stream, shuffle
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import DEAL, new_states
-from bideuchre_env.core.step import apply, begin_cards, legal_bits
+from bideuchre_env.core.step import begin_cards
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import COPY_SHIFT
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
 BEST = 3  # number of strains that are played to the required precision
@@ -294,11 +293,6 @@ def give_contract(s: State, deal: Row, t: Tables, level: int, strain: int) -> No
 @kernel
 def play_out(s: State, table: Table) -> None:
     """Let the rule player play the hand to its end; a lone hand stops at the first lost trick."""
-    t = table.work.tables[0]
     alone = s.sitting_out >= 0
     while s.phase < DEAL and not (alone and s.tricks_won[1] > 0):
-        bits = legal_bits(s, t)
-        if bits & (bits - 1) == 0:  # forced
-            apply(s, t, t.card_offset + lowest_bit(bits))
-        else:
-            act_by_rule(s, table.work)
+        act_by_rule(s, table.work)

@@ -18,7 +18,7 @@ from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, DEAL, UNFINISHED
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.jit import Array, Word, kernel
+from bideuchre_env.runtime.jit import Array, Word, inline_kernel, kernel
 
 SEED_LIMIT = 1 << 128
 _WORD = (1 << 64) - 1
@@ -27,6 +27,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOW_32 = np.uint64(0xFFFFFFFF)
+_ONE_53RD = 2.0**-53
 
 
 def split_seed(seed: int | None) -> tuple[np.uint64, np.uint64]:
@@ -73,6 +74,12 @@ def next_word(s: State) -> Word:
     s.rng[0] = ((x << np.uint64(49)) | (x >> np.uint64(15))) ^ y ^ (y << np.uint64(21))
     s.rng[1] = (y << np.uint64(28)) | (y >> np.uint64(36))
     return out
+
+
+@inline_kernel
+def fraction(word: Word) -> float:
+    """Return a random word as a number in [0, 1)."""
+    return float(word >> np.uint64(11)) * _ONE_53RD
 
 
 @kernel

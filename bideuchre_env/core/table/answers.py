@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bideuchre_env.core.legality import illegal
 from bideuchre_env.core.step import apply, is_legal
-from bideuchre_env.core.table.loop import ASKED, MOVING, Table, Turn, next_kind, show
+from bideuchre_env.core.table.loop import ASKED, MOVING, Table, next_kind, show
 from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
@@ -41,14 +41,15 @@ def first_illegal(states: Array, tables: Array, index: Array, choices: Array) ->
 
 
 @entry_kernel
-def answer_rows(table: Table, turn: Turn, kinds: Array, index: Array, choices: Array) -> None:
+def answer_rows(table: Table, kinds: Array, index: Array, choices: Array) -> None:
     """Apply the legal action `choices[j]` in row `index[j]`; advance it to the next player."""
     for j in range(len(index)):
         i = index[j]
         apply(table.states[i], table.tables[0], choices[j])
         table.seating[i].stage = MOVING
         next_kind(table, kinds, i)
-        show(table, turn, i)
+        while show(table, table.callers, i):
+            next_kind(table, kinds, i)
 
 
 @entry_kernel

@@ -1,14 +1,15 @@
 """Tables: rows with a player for each seat, and the kernels that advance them to a question.
 
 An entry kernel of a table loops over its rows: `enter` a row, play while `next_kind` names a
-player, then `show` it. It contains some kinds of players. `kinds`, int64 (p,), has the kind of each
-player that the call plays, else `OUTSIDE`: there a row stops, and another kernel or Python chooses
-for the player.
+player, then `show` it, again and again while a new episode follows. It contains some kinds of
+players. `kinds`, int64 (p,), has the kind of each player that the call plays, else `OUTSIDE`: there
+a row stops, and another kernel or Python chooses for the player. For a table without callers, the
+code for them is not compiled.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,11 +17,12 @@ from bideuchre_env.core.bits import clear
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.phases.deal import deal_hand, seed_stream
+from bideuchre_env.core.phases.deal import deal_hand, start_game
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.records import State, Tables
-from bideuchre_env.core.state import DEAL, new_states
-from bideuchre_env.core.step import apply, is_legal, legal, legal_bits, only_one, pick_legal
+from bideuchre_env.core.state import DEAL, WON, new_states
+from bideuchre_env.core.step import apply, apply_forced, is_legal, legal
+from bideuchre_env.core.table.seats import CALLER, SEATING, Draws, Seating, seat_learner
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -31,28 +33,10 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_row
 READY, DONE, MOVING, ASKED, PAUSED = range(5)
 """Stages of a row: its caller is to act; its episode is over; players in a kernel are to act; the
 player `asked` is to act; a hand has ended, and the caller of the kernel has not continued it."""
-CALLER = -1
-"""Number of the player that acts through `Turn`; all other numbers are from 0."""
 OUTSIDE = -1
 """Kind of a player that a call of a kernel does not contain."""
 BID, MADE, SET, LONE_BID, LONE_MADE = range(5)
 
-SEATING = np.dtype(  # beside each STATE
-    [
-        ("rng", np.uint64, (2,)),  # random stream of the players
-        ("owed", np.float64),  # reward of `seat` that is not paid yet
-        ("hands", np.int32),  # finished in this episode
-        ("player", np.int32, (N_SEATS,)),  # number of each seat's player, or CALLER
-        ("asked", np.int32),  # player whose choice is awaited
-        ("seat", np.int8),  # the seat that is paid and shown its observation, or -1
-        ("stage", np.int8),
-        ("settled", np.int8),  # 1: the hand that is over is in `owed` and in the sums
-        ("ending", np.int8),  # of an episode that is over, see `episode`
-        ("illegal", np.int8),  # 1: it ended with an illegal action
-        ("decided", np.int8),  # 1: the caller has acted in this episode
-    ],
-    align=True,
-)
 SUM = np.dtype(  # of finished hands
     [
         ("points", np.int64, (2,)),  # by side
@@ -70,89 +54,122 @@ SETUP = np.dtype(
         ("by_points", np.int64),
         ("skip_forced", np.int64),  # the caller's decisions without a choice are played here
         ("pause", np.int64),  # rows stop at the end of each hand
+        ("reopen", np.int64),  # a new episode follows in the same call
     ],
     align=True,
 )
-Seating: TypeAlias = Row  # SEATING
+EPISODE = np.dtype(  # a finished episode
+    [
+        ("score", np.int64, (2,)),  # by side
+        ("hands", np.int32),
+        ("player", np.int32, (N_SEATS,)),  # see `SEATING`
+        ("seat", np.int8),  # the caller's
+        ("outcome", np.int8),  # `Outcome`
+        ("winner", np.int8),  # a side, or -1
+        ("illegal", np.int8),  # 1: an illegal action ended it
+    ],
+    align=True,
+)
 Setup: TypeAlias = Row  # SETUP
 
 
-class Table(NamedTuple):
-    """Rows of one game, with sums or with arrays for their callers; the others have no rows."""
+class Callers(NamedTuple):
+    """The callers of a table, one for each row: their actions, and what they see and get.
 
-    tables: Array
+    After a call of a kernel, `acting` is False, and `done` tells whether an episode has ended since
+    the caller acted. If a new one has followed, the last observation is in `finals`.
+    """
+
     offsets: Array
-    setup: Array  # SETUP (1,)
-    states: Array  # STATE (n,)
-    seating: Array  # SEATING (n,)
-    sums: Array  # SUM (n,), of the episode, or (0,)
+    draws: Draws
+    acting: Array  # bool (n,): whether the caller acts, or begins an episode after the last one
+    choices: Array  # int64 (n,): its action
     observations: Array  # int8 (n, D)
     masks: Array  # int8 (n, A)
     seats: Array  # int64 (n,)
     rewards: Array  # float64 (n,)
     terminated: Array  # bool (n,)
     truncated: Array  # bool (n,)
-    done: Array  # bool (n,): whether the episode is over
+    done: Array  # bool (n,)
+    some_done: Array  # bool (1,): set to True with any of `done`
+    episodes: Array  # EPISODE (n,): the last finished one
+    finals: Array  # int8 (n, D); (0, D) unless new episodes follow
 
 
-class Turn(NamedTuple):
-    """The callers' actions, and the results that are written for them."""
+class Table(NamedTuple):
+    """Rows of one game."""
 
-    acting: Array  # bool (n,): whether the caller acts
-    choices: Array  # int64 (n,): its action
-    seen: Array  # bool (n,): whether the observation is written
-    pays: bool  # whether the rewards and the ends of all rows are written
-    opens: bool  # whether this is the turn's first call of a kernel, which applies the actions
+    tables: Array
+    setup: Array  # SETUP (1,)
+    states: Array  # STATE (n,)
+    seating: Array  # SEATING (n,)
+    sums: Array  # SUM (n,), of the episode, or (0,)
+    callers: Callers | None = None
 
 
-def new_table(rules: Rules, n: int, *, with_callers: bool) -> Table:
-    """Return n rows, all zero, with arrays for a caller in each, or without callers with sums."""
-    layout, callers = layout_of(rules), n if with_callers else 0
-    return Table(
-        compile_tables(rules),
+def new_table(rules: Rules, n: int, *, sums: bool = False) -> Table:
+    """Return n rows, all zero, with or without sums."""
+    rows = new_states(n), new_rows(SEATING, n), new_rows(SUM, n if sums else 0)
+    return Table(compile_tables(rules), new_rows(SETUP, 1), *rows)
+
+
+def new_callers(rules: Rules, n: int, draws: Draws, *, reopen: bool) -> Callers:
+    """Return the arrays of n callers, all zero; `reopen` as in `SETUP`."""
+    layout = layout_of(rules)
+    return Callers(
         layout.offsets,
-        new_rows(SETUP, 1),
-        new_states(n),
-        new_rows(SEATING, n),
-        new_rows(SUM, n - callers),
-        np.zeros((callers, layout.size), np.int8),
-        np.zeros((callers, actions.of(rules).n), np.int8),
-        np.zeros(callers, np.int64),
-        np.zeros(callers, np.float64),
-        *np.zeros((3, callers), bool),
+        draws,
+        acting=np.zeros(n, bool),
+        choices=np.zeros(n, np.int64),
+        observations=np.zeros((n, layout.size), np.int8),
+        masks=np.zeros((n, actions.of(rules).n), np.int8),
+        seats=np.zeros(n, np.int64),
+        rewards=np.zeros(n, np.float64),
+        terminated=np.zeros(n, bool),
+        truncated=np.zeros(n, bool),
+        done=np.zeros(n, bool),
+        some_done=np.zeros(1, bool),
+        episodes=new_rows(EPISODE, n),
+        finals=np.zeros((n if reopen else 0, layout.size), np.int8),
     )
 
 
-def no_turn() -> Turn:
-    """Return the turn of a table without callers."""
-    none: Any = np.zeros(0, bool)
-    return Turn(none, np.zeros(0, np.int64), none, False, False)
-
-
 @inline_kernel
-def enter(table: Table, turn: Turn, kinds: Array, i: int) -> bool:
-    """Apply the caller's action in row i if it acts; return whether this call advances the row.
-
-    An illegal action ends the episode. Only the first call of a turn advances rows whose caller is
-    to act, so that it is paid once.
-    """
+def enter(table: Table, kinds: Array, i: int) -> bool:
+    """Let the caller of row i act if it does; return whether this call advances the row."""
     row = table.seating[i]
     if row.stage == ASKED and kinds[row.asked] != OUTSIDE:
         row.stage = MOVING
-    if row.stage != READY:
-        return row.stage == MOVING
-    if turn.opens and turn.acting[i]:
-        s, t = table.states[i], table.tables[0]
-        row.decided = 1
-        if is_legal(s, t, turn.choices[i]):
-            apply(s, t, turn.choices[i])
-            row.stage = MOVING
-        else:
-            row.owed = table.setup[0].illegal_reward
-            row.illegal = 1
-            row.ending = TERMINATED
-            row.stage = DONE
-    return turn.opens
+    if row.stage <= DONE:
+        return take_turn(table, table.callers, i)
+    return bool(row.stage == MOVING)
+
+
+@inline_kernel
+def take_turn(table: Table, callers: Callers | None, i: int) -> bool:
+    """Let the caller of row i act, or begin an episode after the last one; return whether it does.
+
+    An illegal action ends the episode.
+    """
+    if callers is None:
+        return False
+    if not callers.acting[i]:
+        return False
+    callers.acting[i] = callers.done[i] = False
+    s, row, t, action = table.states[i], table.seating[i], table.tables[0], callers.choices[i]
+    if row.stage == DONE:
+        open_episode(table, callers.draws, i)
+        return True
+    row.decided = 1
+    if is_legal(s, t, action):
+        apply(s, t, action)
+        row.stage = MOVING
+    else:
+        row.owed = table.setup[0].illegal_reward
+        row.illegal = 1
+        row.ending = TERMINATED
+        row.stage = DONE
+    return True
 
 
 @inline_kernel
@@ -168,7 +185,7 @@ def next_kind(table: Table, kinds: Array, i: int) -> int:
         player = row.player[s.turn]
         if player == CALLER:
             # the caller's first decision is never skipped: the episode could end before it
-            if setup.skip_forced == 0 or row.decided == 0 or not apply_forced(s, t):
+            if setup.skip_forced == 0 or row.decided == 0 or apply_forced(s, t) != 0:
                 row.stage = READY
         elif kinds[player] != OUTSIDE:
             return kinds[player]
@@ -176,16 +193,6 @@ def next_kind(table: Table, kinds: Array, i: int) -> int:
             row.asked = player
             row.stage = ASKED
     return OUTSIDE
-
-
-@inline_kernel
-def apply_forced(s: State, t: Tables) -> bool:
-    """Apply the action of the seat to act if only one is legal; return whether it is."""
-    bits = legal_bits(s, t)
-    if not only_one(t, s.phase, bits):
-        return False
-    apply(s, t, pick_legal(t, s.phase, bits, 0))
-    return True
 
 
 @kernel
@@ -245,36 +252,56 @@ def begin_episode(row: Seating) -> None:
     row.settled = row.illegal = row.decided = 0
 
 
+@kernel
+def open_episode(table: Table, draws: Draws, i: int) -> None:
+    """Begin an episode in row i with a random dealer and hand, after the last one is over."""
+    s, row = table.states[i], table.seating[i]
+    start_game(s, -1)
+    deal_hand(s, table.tables[0])
+    seat_learner(row, table.setup[0].seat, draws, i)
+    begin_episode(row)
+
+
 @inline_kernel
-def seed_players(s: State, row: Seating) -> None:
-    """Seed the stream of a row's players from that of its game, before anything is drawn.
+def show(table: Table, callers: Callers | None, i: int) -> bool:
+    """Pay the caller of row i, once in a turn, and write what it sees, unless a player is asked.
 
-    The swapped words seed a second stream, far from the first.
+    Returns whether a new episode follows, in which the row is advanced and shown again. The mask is
+    zero unless the caller is to act. The reward owed becomes 0 when it is paid.
     """
-    seed_stream(row, s.rng[1], s.rng[0])
-
-
-@inline_kernel
-def show(table: Table, turn: Turn, i: int) -> None:
-    """Write the caller's view of row i if `turn.seen[i]`, its reward and ends if `turn.pays`.
-
-    Nothing is written while another player is asked. The mask is zero unless the caller is to act.
-    The reward owed becomes 0 when it is paid.
-    """
+    if callers is None:
+        return False
     s, row, t = table.states[i], table.seating[i], table.tables[0]
-    if row.seat < 0 or row.stage > DONE:
-        return
-    if turn.seen[i]:
-        mask = row_of(table.masks, i)
-        encode(s, t, table.offsets[0], row.seat, row_of(table.observations, i))
-        if row.stage == READY:
-            legal(s, t, mask)
-        else:
-            clear(mask, 0, t.n_actions)
-        table.seats[i] = row.seat
-        table.done[i] = row.stage == DONE
-    if turn.pays:
-        table.rewards[i] = row.owed
+    if row.stage > DONE:
+        return False
+    if not callers.done[i]:
+        callers.rewards[i] = row.owed
         row.owed = 0.0
-        table.terminated[i] = row.ending == TERMINATED
-        table.truncated[i] = row.ending == TRUNCATED_THERE
+        callers.terminated[i] = row.ending == TERMINATED
+        callers.truncated[i] = row.ending == TRUNCATED_THERE
+    callers.seats[i] = row.seat
+    over = row.stage == DONE
+    reopens = over and table.setup[0].reopen == 1
+    seen = row_of(callers.finals, i) if reopens else row_of(callers.observations, i)
+    encode(s, t, callers.offsets[0], row.seat, seen)
+    if over:
+        clear(row_of(callers.masks, i), 0, t.n_actions)
+        callers.done[i] = callers.some_done[0] = True
+        close_episode(s, row, callers.episodes[i])
+    else:
+        legal(s, t, row_of(callers.masks, i))
+    if reopens:
+        open_episode(table, callers.draws, i)
+    return reopens
+
+
+@kernel
+def close_episode(s: State, row: Seating, episode: Row) -> None:
+    """Write the result of a finished episode to `episode`, a record of `EPISODE`."""
+    episode.hands, episode.seat, episode.illegal = row.hands, row.seat, row.illegal
+    episode.outcome = s.outcome
+    episode.winner = s.winner if s.outcome == WON else -1
+    for side in range(2):
+        episode.score[side] = s.score[side]
+    for seat in range(N_SEATS):
+        episode.player[seat] = row.player[seat]

@@ -16,7 +16,8 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import new_states
-from bideuchre_env.core.table.loop import CALLER, Table, Turn, new_table
+from bideuchre_env.core.table.loop import Callers, new_callers, new_table
+from bideuchre_env.core.table.seats import CALLER
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.face import default_illegal_reward
 from bideuchre_env.envs.forms import Form
@@ -24,7 +25,7 @@ from bideuchre_env.envs.options import SoloOptions, learners_seat
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER
 from bideuchre_env.envs.rendering import render_table
 from bideuchre_env.envs.solo.players import BUILT_IN, Assignment, Place, Player
-from bideuchre_env.envs.solo.rows import Draws, begin_rows, seed_learners
+from bideuchre_env.envs.solo.rows import begin_rows, seed_learners
 from bideuchre_env.errors import BidEuchreError, OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -40,25 +41,31 @@ PLACES = {"left": 1, "partner": 2, "right": 3}
 """The other seats, relative to the learner's."""
 SOLO_RESET_OPTIONS = ("seat", OPPONENTS, PARTNER)
 """Reset options that only environments of one learner have."""
-DERIVED = {"actions", "table", "layout", "every", "none", "names", "_no_choices", "_nothing"}
-DERIVED |= {"form", "_draws", "_parts", *Table._fields}
+DERIVED = {"actions", "layout", "form", "every", "names", "states", "seating", "_nothing", "_parts"}
+DERIVED |= {"table", "callers"}
 """Attributes that are derived again in a copy, not copied."""
 
 
 class SoloBatch:
     """`n` games with a learner in each.
 
-    `restart` and `step` write the learners' `observations` (n, D) and `masks` (n, A), int8, their
-    `seats` (n,), int64, and `done` (n,), bool, whether the episode is over; `step` also writes
-    `rewards` (n,) float64, `terminated` and `truncated` (n,) bool. The arrays are in the `memory`
-    of the device.
+    The learners are the `callers` of its `table`; `restart` and `step` write their observations and
+    results. The arrays are in the `memory` of the device. With `reopen`, a new episode begins
+    within the step in which one ends.
 
     Callers set `complete` to True after a change of games, and to False after an error in it: then
     all rows must be restarted.
     """
 
     def __init__(
-        self, rules: Rules, n: int, options: SoloOptions, *, threads: int = 1, device: str = "cpu"
+        self,
+        rules: Rules,
+        n: int,
+        options: SoloOptions,
+        *,
+        reopen: bool = False,
+        threads: int = 1,
+        device: str = "cpu",
     ) -> None:
         self.rules, self.n, self.memory = rules, n, memory_of(device)
         self.goal: Goal = "points" if options.episode == "hand" else "game"
@@ -68,7 +75,8 @@ class SoloBatch:
         players = {OPPONENTS: options.opponents, PARTNER: options.partner}
         empty = Assignment([], np.full((n, 2), -1))
         self.assignment = empty.changed(players, np.ones(n, bool), {}, self._player)
-        self.table = new_table(rules, n, with_callers=True)
+        self.callers: Callers = new_callers(rules, n, self.assignment.draws(), reopen=reopen)
+        self.table = new_table(rules, n)
         setup = self.table.setup[0]
         penalty = options.illegal_reward
         if penalty is None:
@@ -78,6 +86,7 @@ class SoloBatch:
         setup["by_hand"] = options.episode == "hand"
         setup["by_points"] = options.reward == "points"
         setup["skip_forced"] = options.skip_forced
+        setup["reopen"] = reopen
         self._pool = ThreadPool(threads)
         self.dealt, self.complete = False, True
         self._derive()
@@ -106,15 +115,12 @@ class SoloBatch:
         n, put = self.n, self.memory.put
         self.actions = actions.of(self.rules)
         self.layout = layout_of(self.rules)
-        constant = {"tables": compile_tables(self.rules), "offsets": self.layout.offsets}
-        self.table = put(self.table._replace(**constant))
-        _, _, _, self.states, self.seating, _, *shown = self.table
-        self.observations, self.masks, self.seats, self.rewards, *ends = shown
-        self.terminated, self.truncated, self.done = ends
-        kind, arrays = self._observation, (self.observations, self.masks)
+        self.table = put(self.table._replace(tables=compile_tables(self.rules)))
+        self.callers = put(self.callers._replace(offsets=self.layout.offsets))
+        self.states, self.seating = self.table.states, self.table.seating
+        kind, arrays = self._observation, (self.callers.observations, self.callers.masks)
         self.form = Form(self.rules, kind, *arrays, self.memory, self._pool)
-        self.every, self.none = put(np.ones(n, bool)), put(np.zeros(n, bool))
-        self._no_choices = put(np.zeros(n, np.int64))
+        self.every = put(np.ones(n, bool))
         self._nothing = {  # default arguments of `begin_rows`
             "dealers": put(np.full(n, -1, np.int64)),
             "scores": put(np.zeros((n, 2), np.int64)),
@@ -132,7 +138,8 @@ class SoloBatch:
         self.names = np.full(n, None, object)
         for number, player in assignment.players.items():
             self.names[number] = player.name
-        self._draws: Draws = memory.put(assignment.draws())
+        self.callers = self.callers._replace(draws=memory.put(assignment.draws()))
+        self.table = self.table._replace(callers=self.callers)
         self._parts: list[Part] = []
         if assignment.has_simple or not assignment.contained:
             kernel = advance_rule if assignment.has_rule else advance_random
@@ -148,7 +155,8 @@ class SoloBatch:
             self._parts.append(AgentPart(self.table, self.rules, *rest))
 
     def _kernel_part(self, kernel: Any, kinds: Array, workspaces: Any) -> KernelPart:
-        return KernelPart(self.table, kernel, kinds, workspaces, self.memory, self._pool)
+        pool = self._pool if self._pool.threads > 1 else None
+        return KernelPart(self.table, kernel, kinds, workspaces, self.memory, pool)
 
     def player_names(self) -> dict[str, Array]:
         """Return the names of the players by row, objects (n,): "left", "partner" and "right".
@@ -161,12 +169,14 @@ class SoloBatch:
             numbers = opponents["left"], partners["left"], opponents["right"]
             return {place: self.names[each] for place, each in zip(PLACES, numbers, strict=True)}
         self.require_games()
-        return self.names_at(np.arange(self.n))
+        return self.names_in(self.memory.to_host(self.seating))
 
-    def names_at(self, at: Array) -> dict[str, Array]:
-        """Return the names of the players in the rows `at`, int64 (m,), by place; objects (m,)."""
-        row = self.memory.to_host(self.seating)[at]
-        seats, every = row["seat"], np.arange(len(at))
+    def names_in(self, row: Array) -> dict[str, Array]:
+        """Return the names of the players by place, objects (m,).
+
+        `row` (m,) are records of `SEATING`, or of `EPISODE` for those of finished episodes.
+        """
+        seats, every = row["seat"], np.arange(len(row))
         return {
             place: self.names[row["player"][every, seats + relative & 3]]
             for place, relative in PLACES.items()
@@ -251,28 +261,29 @@ class SoloBatch:
         if "streams" in begin:
             self._take_streams(*begin["streams"])
         arguments = [begin.get(name, usual) for name, usual in self._nothing.items()]
-        self.memory.run(begin_rows, self.n, self.table, self._draws, chosen, *arguments)
-        self._play(Turn(self.none, self._no_choices, chosen, False, False))
+        self.memory.run(begin_rows, self.n, self.table, self.callers, chosen, *arguments)
+        self._play()
+        self.form.update()
         self.dealt = True
 
-    def step(self, choices: Any, acting: Any) -> None:
-        """Apply the learners' actions, int64 (n,), where `acting`, bool (n,); then the others act.
+    def step(self) -> None:
+        """Apply the learners' actions, `callers.choices`, where `acting`; then the others act.
 
-        Writes observations, masks, rewards and ends of all rows. An illegal action ends its
-        episode.
+        An illegal action ends its episode. A row whose episode is over begins one instead.
         """
-        self._play(Turn(acting, choices, self.every, True, True))
+        self.memory.fill(self.callers.some_done, False)
+        self._play()
+        self.form.update()
 
-    def _play(self, turn: Turn) -> None:
-        """Apply the learners' actions, let the others act, and write the results.
+    def _play(self) -> None:
+        """Let the learners that act and all others act, and write the results.
 
         Raises `IllegalActionError` for an illegal action of a player.
         """
         first, *others = self._parts
-        first.play(turn)
-        later = turn._replace(opens=False)
-        while others and sum([part.play(later) for part in others]):
-            first.play(later)
+        first.play()
+        while others and sum([part.play() for part in others]):
+            first.play()
 
     def render(self, i: int, mode: str, view: str | int) -> str | Array | None:
         """Render the table of row i, see `render_table`; the view "actor" is the learner's."""
@@ -302,8 +313,9 @@ class SoloBatch:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in self.__dict__.items() if name not in DERIVED}
-        table = self.memory.to_host(self.table)._replace(tables=None, offsets=None)
-        return state | {"table": table}
+        table = self.memory.to_host(self.table)._replace(tables=None, callers=None)
+        callers = self.memory.to_host(self.callers)._replace(offsets=None)
+        return state | {"table": table, "callers": callers}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

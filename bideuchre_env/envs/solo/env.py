@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
-import numpy as np
 from gymnasium import spaces
 
 from bideuchre_env.core.phases.deal import split_seed
-from bideuchre_env.core.state import Outcome
 from bideuchre_env.envs.checks import reset_options
 from bideuchre_env.envs.face import Face, Observation, row_space, whole_action
 from bideuchre_env.envs.options import SoloKeywords, SoloOptions
@@ -79,7 +77,6 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         self._rows = SoloBatch(rules, 1, chosen)
         self.observation_space = row_space(rules, self.observation)
         self.action_space = spaces.Discrete(self._rows.actions.n)
-        self._choice = np.zeros(1, np.int64)
 
     @property
     def seat(self) -> int:
@@ -119,7 +116,6 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
             super().reset(seed=int(seed))
         try:
             rows.restart(rows.every, begin)
-            rows.form.update()
         except BaseException:
             rows.complete = False
             raise
@@ -145,22 +141,22 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         rows.require_games(IllegalActionError)
         if rows.seating["ending"][0]:
             raise IllegalActionError("no episode in progress: call reset() first")
-        self._choice[0] = whole_action(action, self.rules, "", rows.states)
-        choice = self._choice
+        callers = rows.callers
+        callers.choices[0] = whole_action(action, self.rules, "", rows.states)
         if not isinstance(action, str):  # a name has the game's suit
-            choice = rows.form.game_actions(choice)
+            callers.choices[:] = rows.form.game_actions(callers.choices)
+        callers.acting[0] = True
         try:
-            rows.step(choice, rows.every)
-            rows.form.update()
+            rows.step()
         except BaseException:
             rows.complete = False
             raise
         rows.complete = True
-        terminated, truncated = bool(rows.terminated[0]), bool(rows.truncated[0])
+        terminated, truncated = bool(callers.terminated[0]), bool(callers.truncated[0])
         if self.render_mode == "human":
             self.render()
         info = self._info(terminated or truncated)
-        return self._seen(), float(rows.rewards[0]), terminated, truncated, info
+        return self._seen(), float(callers.rewards[0]), terminated, truncated, info
 
     def action_masks(self) -> Array:
         """Return the learner's legal actions, bool (A,), in a new array; none after the end.
@@ -204,17 +200,14 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     def _info(self, over: bool) -> dict[str, Any]:
         rows = self._rows
-        solo = rows.seating[0]
-        info = {"action_mask": rows.form.masks[0].copy(), "seat": int(solo["seat"])}
+        seat = int(rows.callers.seats[0])
+        info = {"action_mask": rows.form.masks[0].copy(), "seat": seat}
         if rows.form.renames:
             info["symmetry"] = int(rows.form.symmetries[0])
         if over:
-            row = rows.states[0]
-            info["hands"], info["score"] = int(solo["hands"]), row["score"].copy()
-            outcome = int(row["outcome"])
-            info["outcome"] = outcome
-            info["winner"] = int(row["winner"]) if outcome == Outcome.WON else -1
-            info["illegal"] = bool(solo["illegal"])
+            episode = rows.callers.episodes[0]
+            info |= {name: int(episode[name]) for name in ("hands", "outcome", "winner")}
+            info["score"], info["illegal"] = episode["score"].copy(), bool(episode["illegal"])
             info |= self._drawn()
         return info
 

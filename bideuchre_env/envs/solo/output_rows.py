@@ -1,12 +1,8 @@
-"""Kernels between the rows of learners and the arrays of a caller: actions and infos."""
+"""Kernels between the rows of learners and the arrays of a caller."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from bideuchre_env.core.rows import FIRST
-from bideuchre_env.core.state import WON
-from bideuchre_env.core.table.loop import Table
 from bideuchre_env.runtime.intrinsics import lower_cell
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
@@ -24,40 +20,16 @@ def check_actions(
 ) -> None:
     """Copy actions, whole numbers (n,), to `choices`, int64 (n,); 0 for one that does not exist.
 
-    `idle`, bool (n,), marks rows whose action is not used; `acting` becomes its negation.
+    `idle`, bool (n,), marks rows whose action is not used. `acting`, bool (n,), becomes True.
     `cells[FIRST]` is lowered to the first other row with an action that does not exist.
     """
     for i in range(start, stop):
         action = int(actions[i])
         sound = 0 <= action < n_actions
         choices[i] = action if sound else 0
-        acting[i] = not idle[i]
+        acting[i] = True
         if not (sound or idle[i]):
             lower_cell(cells, FIRST, i)
-
-
-class Results(NamedTuple):
-    """Results of episodes, by row."""
-
-    hands: Array  # number finished
-    score: Array  # of each side
-    outcome: Array  # `Outcome`
-    winner: Array  # a side, or -1
-    illegal: Array  # whether an illegal action ended it
-
-
-@entry_kernel
-def result_rows(table: Table, chosen: Array, results: Results, start: int, stop: int) -> None:
-    """Write the results of rows `start` to `stop` - 1; zeros where `chosen`, (n,), is False."""
-    for i in range(start, stop):
-        s, selected = table.states[i], chosen[i]
-        results.hands[i] = table.seating[i].hands if selected else 0
-        for side in range(2):
-            results.score[i, side] = s.score[side] if selected else 0
-        results.outcome[i] = s.outcome if selected else 0
-        winner = s.winner if s.outcome == WON else -1
-        results.winner[i] = winner if selected else 0
-        results.illegal[i] = selected and table.seating[i].illegal != 0
 
 
 @entry_kernel

@@ -15,9 +15,9 @@ from bideuchre_env.agents.making import acts
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.table.parts import is_contained, kinds_of
 from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE
+from bideuchre_env.core.table.seats import ENTRY, Draws
 from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER, candidates_of
-from bideuchre_env.envs.solo.rows import ENTRY, Draws
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows

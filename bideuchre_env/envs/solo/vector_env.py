@@ -28,7 +28,7 @@ from bideuchre_env.envs.pool import OPPONENTS, OpponentPool
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import draw_seed
-from bideuchre_env.envs.solo.output_rows import Results, check_actions, pick_rows, result_rows
+from bideuchre_env.envs.solo.output_rows import check_actions, pick_rows
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.rules.rules import Rules, check_game
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-DERIVED = {"_out", "_acting", "_choices", "_cells", "_check", "_over"}
+DERIVED = {"_out", "_none", "_cells", "_check"}
 """Attributes that are derived again in a copy, not copied."""
+RESULTS = ("hands", "score", "outcome", "winner")
+"""Fields of `EPISODE` that are infos."""
 
 
 class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
@@ -91,7 +93,15 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.episode, self.reward = chosen.episode, chosen.reward
         self.device, self.observation = chosen.device, chosen.observation
         self._alone = OneAtATime()
-        self._rows = SoloBatch(rules, n, chosen, threads=chosen.threads, device=chosen.device)
+        self._reopens = self.autoreset_mode == AutoresetMode.SAME_STEP
+        self._rows = SoloBatch(
+            rules,
+            n,
+            chosen,
+            reopen=self._reopens,
+            threads=chosen.threads,
+            device=chosen.device,
+        )
         self._settle()
         self.single_observation_space = row_space(rules, self.observation)
         self.single_action_space = spaces.Discrete(self._rows.actions.n)
@@ -102,12 +112,10 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """Allocate the derived arrays in the memory."""
         n, memory = self._rows.n, self._rows.memory
         self._out = memory.copy if self.copy else memory.view
-        self._acting, self._choices = memory.empty((n,), bool), memory.empty((n,), np.int64)
-        self._no_row = np.full(N_CELLS, n)
-        self._cells = memory.put(self._no_row.copy())
-        like = self._choices, self._rows.none, 0, self._choices, self._acting, self._cells
+        self._none, self._cells = memory.put(np.zeros(n, bool)), memory.put(np.full(N_CELLS, n))
+        choices, acting = self._rows.callers.choices, self._rows.callers.acting
+        like = choices, self._none, 0, choices, acting, self._cells
         self._check = memory.prepare(check_actions, n, *like)
-        self._over = self._ended()
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -132,7 +140,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """The learners' seats, int8 (n,); a new array."""
         self._rows.require_games()
         memory = self._rows.memory
-        seats: Array = memory.put(memory.to_host(self._rows.seats).astype(np.int8))
+        seats: Array = memory.put(memory.to_host(self._rows.callers.seats).astype(np.int8))
         return seats
 
     @property
@@ -164,13 +172,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
             super().reset(seed=seeds)
         try:
             rows.restart(there, begin)
-            rows.form.update()
-            self._over = self._ended()
         except BaseException:
             rows.complete = False
             raise
         rows.complete = True
-        return self._observations(), self._infos(there) | self._names(there)
+        return self._observations(), self._infos(there) | self._names(rows.seating, there)
 
     @one_at_a_time
     def step(self, actions: Any) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
@@ -187,33 +193,24 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """
         rows = self._rows
         rows.require_games(IllegalActionError)
-        done = self._over
-        self._take(actions, done)
+        callers, begun = rows.callers, None if self._reopens else self._ended()
+        self._take(actions, begun)
         try:
-            if done is not None:
-                rows.restart(done)
-            rows.step(rows.form.game_actions(self._choices), self._acting)
-            ended = self._over = self._ended()
-            infos: dict[str, Any] = {}
+            if rows.form.renames:
+                rows.memory.write(callers.choices, rows.form.game_actions(callers.choices))
+            rows.step()
+            ended, infos = self._ended(), {}
             if ended is not None:
-                infos = self._results(ended)
-                if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                    infos = {
-                        "final_obs": self._finals(ended),
-                        "_final_obs": rows.memory.copy(ended),
-                        "final_info": infos | self._infos(ended) | self._names(ended),
-                        "_final_info": rows.memory.copy(ended),
-                    }
-                    rows.restart(ended)
-                    self._over = None
-            rows.form.update()
+                infos = self._last(ended) if self._reopens else self._results(ended)
         except BaseException:
             rows.complete = False
             raise
         rows.complete = True
         infos |= self._infos(rows.every)
-        infos |= self._names(done, ended)
-        ends = map(self._out, (rows.rewards, rows.terminated, rows.truncated))
+        if begun is not None or ended is not None:
+            infos |= self._names(rows.seating, begun, ended)
+        out = self._out
+        ends = out(callers.rewards), out(callers.terminated), out(callers.truncated)
         return self._observations(), *ends, infos
 
     def action_masks(self) -> Array:
@@ -240,8 +237,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         if "_rows" in self.__dict__:  # Gymnasium also closes environments whose construction failed
             self._rows.close()
 
-    def _names(self, *masks: Any) -> dict[str, Any]:
-        """The infos "left", "partner", "right" of rows in any mask that draw from a pool, or {}."""
+    def _names(self, players: Any, *masks: Any) -> dict[str, Any]:
+        """The infos "left", "partner", "right" of rows in any mask that draw from a pool, or {}.
+
+        `players` are those of all rows, see `SoloBatch.names_in`.
+        """
         infos: dict[str, Any] = {}
         rows, drawn = self._rows, self._rows.assignment.drawn
         if not drawn.any():
@@ -252,34 +252,36 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
                 chosen |= rows.memory.to_host(mask) & drawn
         if not chosen.any():
             return infos
-        at = np.flatnonzero(chosen)
-        for place, names in rows.names_at(at).items():
+        for place, names in rows.names_in(rows.memory.to_host(players)[chosen]).items():
             infos[place], infos[f"_{place}"] = np.empty(self.num_envs, object), chosen.copy()
-            infos[place][at] = names
+            infos[place][chosen] = names
         return infos
 
     def _ended(self) -> Any:
-        """A mask of the rows whose episode is over; None if there are none."""
-        memory, done = self._rows.memory, self._rows.done
-        return memory.copy(done) if memory.to_host(done).any() else None
+        """A mask of the rows in which an episode has ended since their learner acted, or None."""
+        memory, callers = self._rows.memory, self._rows.callers
+        if not memory.to_host(callers.some_done)[0] or not memory.to_host(callers.done).any():
+            return None
+        return memory.copy(callers.done)
 
-    def _take(self, chosen: Any, done: Any) -> None:
-        """Check actions (errors: see `step`); set `_choices`, and `_acting`, False where `done`."""
-        rows = self._rows
-        if done is not None and self.autoreset_mode != AutoresetMode.NEXT_STEP:
+    def _take(self, chosen: Any, over: Any) -> None:
+        """Check actions, those of rows that are `over` not (errors: see `step`); take them."""
+        rows, memory = self._rows, self._rows.memory
+        if over is not None and self.autoreset_mode == AutoresetMode.DISABLED:
             raise IllegalActionError(
-                f"row {int(rows.memory.to_host(done).argmax())}: its episode is over, and in "
+                f"row {int(memory.to_host(over).argmax())}: its episode is over, and in "
                 f"autoreset_mode {self.autoreset_mode.value!r} "
                 "reset(options={'reset_mask': ...}) starts another"
             )
-        n = rows.actions.n
-        actions = parse_actions(chosen, rows.n, n, rows.memory)
-        rows.memory.write(self._cells, self._no_row)
-        idle = rows.none if done is None else done
-        self._check(actions, idle, n, self._choices, self._acting, self._cells, 0, rows.n)
-        row = int(rows.memory.to_host(self._cells)[FIRST])
+        n, cells, callers = rows.actions.n, self._cells, rows.callers
+        actions = parse_actions(chosen, rows.n, n, memory)
+        idle = self._none if over is None else over
+        self._check(actions, idle, n, callers.choices, callers.acting, cells, 0, rows.n)
+        row = int(memory.to_host(cells)[FIRST])
         if row < rows.n:
-            action = action_at(chosen, row, rows.memory)
+            memory.fill(cells, rows.n)
+            memory.fill(callers.acting, False)
+            action = action_at(chosen, row, memory)
             raise OutOfBoundsError(f"row {row}: action {action} is out of range: 0 to {n - 1}")
 
     def _observations(self) -> Observation:
@@ -291,46 +293,66 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _infos(self, chosen: Any) -> dict[str, Any]:
         """The infos "action_mask" and "seat" of the rows of a mask; zeros for the others."""
         rows, memory = self._rows, self._rows.memory
-        masks, seats, symmetries = rows.form.masks, rows.seats, rows.form.symmetries
+        masks, seats, symmetries = rows.form.masks, rows.callers.seats, rows.form.symmetries
+        there = memory.copy(chosen)
+        infos = {"_action_mask": there, "_seat": there}
         if chosen is rows.every:
-            infos = {"action_mask": self._out(masks), "seat": self._out(seats)}
+            infos["action_mask"], infos["seat"] = self._out(masks), self._out(seats)
             if symmetries is not None:
-                infos["symmetry"] = memory.copy(symmetries)
-        else:  # copies: a row that has ended may restart within the step; zeros where it is over
-            picked = memory.to_host(chosen)
-            ready = picked & ~memory.to_host(rows.done)
-            infos = {"action_mask": self._pick(masks, memory.put(ready))}
-            infos["seat"] = memory.put(np.where(picked, memory.to_host(seats), 0))
-            if symmetries is not None:
-                infos["symmetry"] = memory.put(np.where(ready, memory.to_host(symmetries), 0))
-        return infos | {f"_{name}": memory.copy(chosen) for name in infos}
+                infos["symmetry"], infos["_symmetry"] = memory.copy(symmetries), there
+            return infos
+        picked = memory.to_host(chosen)
+        infos["action_mask"] = self._pick(masks, chosen)
+        infos["seat"] = memory.put(np.where(picked, memory.to_host(seats), 0))
+        if symmetries is not None:
+            symmetries = np.where(picked, memory.to_host(symmetries), 0)
+            infos["symmetry"], infos["_symmetry"] = memory.put(symmetries), there
+        return infos
 
     def _results(self, ended: Any) -> dict[str, Any]:
-        """The `Results`, as infos, of rows of a mask whose episodes are over; zeros for others."""
-        rows, empty = self._rows, self._rows.memory.empty
-        results = Results(
-            hands=empty((rows.n,), np.int64),
-            score=empty((rows.n, 2), np.int64),
-            outcome=empty((rows.n,), np.int64),
-            winner=empty((rows.n,), np.int64),
-            illegal=empty((rows.n,), np.bool_),
-        )
-        rows.memory.run(result_rows, rows.n, rows.table, ended, results)
-        masks = {f"_{name}": rows.memory.copy(ended) for name in Results._fields}
-        return results._asdict() | masks
+        """The results, as infos, of episodes that have `ended` in rows; zeros for others."""
+        memory, picked = self._rows.memory, self._episodes(ended)
+        infos = {name: memory.put(picked[name].astype(np.int64)) for name in RESULTS}
+        infos["illegal"] = memory.put(picked["illegal"].astype(bool))
+        return infos | {f"_{name}": memory.copy(ended) for name in infos}
+
+    def _episodes(self, ended: Any) -> Array:
+        """The episodes that have `ended`, `EPISODE` (n,) in host memory; zeros for others."""
+        memory = self._rows.memory
+        at, episodes = memory.to_host(ended), memory.to_host(self._rows.callers.episodes)
+        picked: Array = np.zeros_like(episodes)
+        picked[at] = episodes[at]
+        return picked
+
+    def _last(self, ended: Any) -> dict[str, Any]:
+        """The infos of episodes that have `ended` in rows which have begun another one."""
+        rows, memory, picked = self._rows, self._rows.memory, self._episodes(ended)
+        infos: dict[str, Any] = {"action_mask": np.zeros((rows.n, rows.actions.n), np.int8)}
+        infos["seat"] = picked["seat"].astype(np.int64)
+        if rows.form.renames:
+            infos["symmetry"] = np.zeros(rows.n, np.int64)
+        infos = {name: memory.put(array) for name, array in infos.items()}
+        infos |= {f"_{name}": memory.copy(ended) for name in infos}
+        return {
+            "final_obs": self._finals(ended),
+            "_final_obs": memory.copy(ended),
+            "final_info": self._results(ended) | infos | self._names(picked, ended),
+            "_final_info": memory.copy(ended),
+        }
 
     def _finals(self, ended: Any) -> Any:
         """Return the last observations of `ended` rows: objects on the CPU, arrays on a GPU.
 
-        Other rows are None or zeros.
+        Other rows are None or zeros. No action is legal after the end.
         """
-        rows = self._rows
+        rows, finals = self._rows, self._rows.callers.finals
         if on_host := rows.memory.name == "cpu":
             at = np.flatnonzero(ended)
-            arrays = rows.observations[at], rows.masks[at]
+            finals = finals[at]
         else:
-            arrays = self._pick(rows.observations, ended), self._pick(rows.masks, ended)
-        form = Form(self.rules, self.observation, *arrays, rows.memory).update()
+            finals = self._pick(finals, ended)
+        masks = rows.memory.put(np.zeros((len(finals), rows.actions.n), np.int8))
+        form = Form(self.rules, self.observation, finals, masks, rows.memory).update()
 
         def result(seen: Any, mask: Any) -> Observation:
             return seen if form.is_flat else {"observation": seen, "action_mask": mask}
