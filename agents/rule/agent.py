@@ -83,11 +83,14 @@ def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
 
 
 @inline_kernel
-def own_workspace(work: RuleWorkspace, start: int) -> RuleWorkspace:
+def own_workspace(work: RuleWorkspace | None, start: int) -> RuleWorkspace | None:
     """Return the workspace for a thread whose rows begin at `start`.
 
     It has the view and scratch record of row `start`, or the only ones if `work` has just one.
+    None stays None.
     """
+    if work is None:
+        return None
     i = min(start, len(work.views) - 1)
     views, scratch = work.views[i : i + 1], work.scratch[i : i + 1]
     return RuleWorkspace(work.tables, work.offsets, work.known, work.weights, views, scratch)
@@ -163,8 +166,10 @@ def rule_decision(view: View, legal: int, work: RuleWorkspace) -> int:
 
 
 @kernel
-def act_by_rule(s: State, work: RuleWorkspace) -> None:
-    """Apply the rule player's action to state `s`."""
+def act_by_rule(s: State, work: RuleWorkspace | None) -> None:
+    """Apply the rule player's action to state `s`; do nothing, and compile nothing, for None."""
+    if work is None:
+        return
     t, view = work.tables[0], work.views[0]
     legal = apply_forced(s, t)
     if legal != 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from bideuchre_env.agents.protocols import CompleteAgent
 from bideuchre_env.agents.random_agents import RandomAgent
+from bideuchre_env.agents.rule.agent import rule_workspace
 from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE, new_draws
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import encode_rows
@@ -27,13 +28,15 @@ Ask = Callable[[Array, Array], Array]
 """Returns choices, int64 (m,), for observations, int8 (m, D), and masks, int8 (m, A)."""
 Where = Callable[[int, int], str]
 """Describes who has chosen in row j of the observations, which is row i of the table."""
+Workspaces = Callable[[], tuple[Any, ...]]
+"""Makes a kernel's own arguments, for one thread."""
 
 _AGENTS, _TABLE = "bideuchre_env.agents", "bideuchre_env.agents.table"
 _SIMPLE = f"{_TABLE}.simple"
 KERNELS = {
-    f"{_AGENTS}.random_agents.RandomAgent": (_SIMPLE, "advance_random", RANDOM),
-    f"{_AGENTS}.random_agents.CautiousAgent": (_SIMPLE, "advance_random", CAUTIOUS),
-    f"{_AGENTS}.rule.agent.RuleAgent": (_SIMPLE, "advance_rule", RULE),
+    f"{_AGENTS}.random_agents.RandomAgent": (_SIMPLE, "advance_simple", RANDOM),
+    f"{_AGENTS}.random_agents.CautiousAgent": (_SIMPLE, "advance_simple", CAUTIOUS),
+    f"{_AGENTS}.rule.agent.RuleAgent": (_SIMPLE, "advance_simple", RULE),
     f"{_AGENTS}.expert.agent.ExpertAgent": (f"{_TABLE}.expert", "advance_expert", 0),
     f"{_AGENTS}.learned.net.NetAgent": (f"{_TABLE}.net", "advance_net", 0),
 }
@@ -47,14 +50,10 @@ def call(kernel: Any, table: Table, *arguments: Any) -> Any:
 
     Its machine code is looked up once: that takes more than a millisecond.
     """
-    return _code_of(kernel, table, *arguments)(table, *arguments)
-
-
-def _code_of(kernel: Any, table: Table, *arguments: Any) -> Any:
     key = kernel, table.callers is None
     if key not in _code:
         _code[key] = direct(kernel, table, *arguments)
-    return _code[key]
+    return _code[key](table, *arguments)
 
 
 def kinds_of(players: int, kinds: dict[int, int]) -> Array:
@@ -73,7 +72,7 @@ class KernelPart:
         table: Table,
         kernel: Any,
         kinds: Array,
-        workspaces: Callable[[], tuple[Any, ...]],
+        workspaces: Workspaces,
         memory: Any = HOST,
         pool: ThreadPool | None = None,
     ) -> None:
@@ -81,6 +80,7 @@ class KernelPart:
         self.memory, self.pool, self.n = memory, pool, len(table.states)
         # by the first row of a thread
         self.works: Any = defaultdict(lambda: memory.put(workspaces()))
+        self.shares: dict[int, Any] = {}
 
     def play(self) -> int:
         """Play until no row waits for a player; return the number of decisions, 0 on a GPU."""
@@ -88,19 +88,17 @@ class KernelPart:
             self.memory.run(self.kernel, self.n, self.table, self.kinds, *self.works[0])
             return 0
         if self.pool is None:
-            return int(self._whole())
+            return int(self._share(0, self.n))
         counts: list[int] = []
-        self.pool.share(self.n, lambda *span: counts.append(self._part(*span)()), whole=True)
+        self.pool.share(self.n, lambda *span: counts.append(self._share(*span)), whole=True)
         return sum(counts)
 
-    def _part(self, start: int, stop: int) -> Callable[[], Any]:
-        """Return the call for rows `start` to `stop` - 1, a thread's share."""
-        arguments = self.table, self.kinds, *self.works[start], start, stop
-        return partial(_code_of(self.kernel, *arguments), *arguments)
-
-    @cached_property
-    def _whole(self) -> Callable[[], Any]:
-        return self._part(0, self.n)
+    def _share(self, start: int, stop: int) -> Any:
+        """Play rows `start` to `stop` - 1, a thread's share."""
+        if start not in self.shares:
+            rest = self.table, self.kinds, *self.works[start], start
+            self.shares[start] = partial(direct(self.kernel, *rest, stop), *rest)
+        return self.shares[start](stop)
 
 
 class AgentPart:
@@ -137,14 +135,17 @@ class AgentPart:
 Part: TypeAlias = KernelPart | AgentPart
 
 
-def part_of(agent: CompleteAgent, asking: AgentPart, *, by_row: bool = False) -> Part:
+def part_of(
+    agent: CompleteAgent, asking: AgentPart, *, by_row: bool = False, with_rule: bool = False
+) -> Part:
     """Return the part that plays an agent by a kernel, or `asking` if none contains it.
 
-    A random agent draws its own numbers, unless `by_row`.
+    A random agent draws its own numbers, unless `by_row`. `with_rule`: a rule player is at the
+    table, and random ones share its kernel, so that one less is compiled.
     """
     if not is_contained(agent) or (isinstance(agent, RandomAgent) and not by_row):
         return asking
-    kernel, kind, workspaces = container_of(agent)
+    kernel, kind, workspaces = container_of(agent, with_rule)
     kinds = kinds_of(asking.players, {asking.number: kind})
     return KernelPart(asking.table, kernel, kinds, workspaces)
 
@@ -155,13 +156,15 @@ def is_contained(agent: Any) -> bool:
     return _class_of(agent) in KERNELS and own.isdisjoint(vars(agent))
 
 
-def container_of(agent: Any) -> tuple[Any, int, Callable[[], tuple[Any, ...]]]:
+def container_of(agent: Any, with_rule: bool = False) -> tuple[Any, int, Workspaces]:
     """Return the kernel that contains an agent, its kind there, and its new workspaces."""
     module, name, kind = KERNELS[_class_of(agent)]
 
     def workspaces() -> tuple[Any, ...]:
-        simple = (new_draws(agent.n_actions),) if module == _SIMPLE else ()
-        return (*simple, agent.workspace()) if hasattr(agent, "workspace") else simple
+        if module != _SIMPLE:
+            return (agent.workspace(),)
+        rule = rule_workspace(agent.rules) if with_rule else None
+        return new_draws(agent.n_actions), agent.workspace() if kind == RULE else rule
 
     return getattr(import_module(module), name), kind, workspaces
 

@@ -1,4 +1,4 @@
-"""Entry kernels of tables that contain random players, and also the rule player."""
+"""The entry kernel of tables that contains random players and the rule player."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from bideuchre_env.agents.random_agents import cautious_choice
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, own_workspace
 from bideuchre_env.core.phases.deal import GOLDEN, fraction, mix, next_word
 from bideuchre_env.core.step import apply, legal, legal_bits, pick_legal
-from bideuchre_env.core.table.loop import OUTSIDE, Table, enter, next_kind, show
-from bideuchre_env.core.table.seats import Seating
+from bideuchre_env.core.table.loop import OUTSIDE, Seating, Table, enter, next_kind, show
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, inline_kernel
 
 RANDOM, CAUTIOUS, RULE = range(3)
-"""Kinds of players in these kernels."""
+"""Kinds of players in this kernel."""
 
 
 class Draws(NamedTuple):
@@ -32,30 +31,13 @@ def new_draws(n_actions: int, m: int = 1) -> Draws:
 
 
 @entry_kernel
-def advance_random(table: Table, kinds: Array, draws: Draws, start: int, stop: int) -> int:
-    """Advance rows `start` to `stop` - 1; contains random and cautious players.
+def advance_simple(
+    table: Table, kinds: Array, draws: Draws, rule: RuleWorkspace | None, start: int, stop: int
+) -> int:
+    """Advance rows `start` to `stop` - 1; contains random, cautious and, unless None, rule players.
 
     Returns the number of their decisions.
     """
-    count, own = 0, min(start, len(draws.masks) - 1)
-    for i in range(start, stop):
-        moving = enter(table, kinds, i)
-        while moving:
-            while True:
-                kind = next_kind(table, kinds, i)
-                if kind == OUTSIDE:
-                    break
-                act_at_random(table, i, kind, draws, own)
-                count += 1
-            moving = show(table, table.callers, i)
-    return count
-
-
-@entry_kernel
-def advance_rule(
-    table: Table, kinds: Array, draws: Draws, rule: RuleWorkspace, start: int, stop: int
-) -> int:
-    """Advance rows as `advance_random`; contains the rule player, too."""
     count, own = 0, min(start, len(draws.masks) - 1)
     work = own_workspace(rule, start)
     for i in range(start, stop):
@@ -65,10 +47,10 @@ def advance_rule(
                 kind = next_kind(table, kinds, i)
                 if kind == OUTSIDE:
                     break
-                if kind != RULE:
-                    act_at_random(table, i, kind, draws, own)
-                else:
+                if kind == RULE:
                     act_by_rule(table.states[i], work)
+                else:
+                    act_at_random(table, i, kind, draws, own)
                 count += 1
             moving = show(table, table.callers, i)
     return count

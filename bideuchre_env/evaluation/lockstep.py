@@ -11,6 +11,7 @@ import numpy as np
 from bideuchre_env._checks import whole_numbers
 from bideuchre_env.agents import AgentSource, CompleteAgent
 from bideuchre_env.agents.registry import in_one_line, parse
+from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.agents.table.parts import AgentPart, KernelPart, Part, call, kinds_of, part_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.table.answers import continue_rows, list_rows
@@ -67,6 +68,7 @@ class LockstepRunner:
         """Number the players 0 to 3 (side + 2 x partner), and make a part for each."""
         self._parts: list[tuple[int, Part]] = []
         self._players = np.zeros((2, N_SEATS), np.int64)
+        self._with_rule = any(type(m) is RuleAgent for each in agents for m in members_of(each))
         for side in range(2):
             members = members_of(agents[side])
             for partner, agent in enumerate(members):
@@ -93,7 +95,7 @@ class LockstepRunner:
             return f"agent {agent.name!r}, row {j} ({self._place(i)})"
 
         asking = AgentPart(self.table, self.rules, number, 4, ask, where)
-        return part_of(agent, asking, by_row=by_row)
+        return part_of(agent, asking, by_row=by_row, with_rule=self._with_rule)
 
     def play(self) -> Iterator[tuple[Array, list[Lines]]]:
         """Play until every board is finished; yield the newly finished ones after each step.

@@ -18,8 +18,7 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.table.answers import answer_rows, continue_rows, list_rows, require_legal
-from bideuchre_env.core.table.loop import READY, new_table
-from bideuchre_env.core.table.seats import CALLER
+from bideuchre_env.core.table.loop import CALLER, READY, new_table
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.lines import Decisions, draw_others, keep_decisions
 from bideuchre_env.learning.sampling import required_seed

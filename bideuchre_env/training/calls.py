@@ -34,7 +34,7 @@ from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, new_states
 from bideuchre_env.core.step import legal_bits
-from bideuchre_env.core.table.seats import CALLER
+from bideuchre_env.core.table.loop import CALLER
 from bideuchre_env.core.view import see
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules

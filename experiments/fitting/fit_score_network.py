@@ -54,7 +54,7 @@ from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import AUCTION, OVER, WON, new_states
-from bideuchre_env.core.table.seats import CALLER
+from bideuchre_env.core.table.loop import CALLER
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules

@@ -5,6 +5,10 @@ player, then `show` it, again and again while a new episode follows. It contains
 players. `kinds`, int64 (p,), has the kind of each player that the call plays, else `OUTSIDE`: there
 a row stops, and another kernel or Python chooses for the player. For a table without callers, the
 code for them is not compiled.
+
+A learner is the caller of a row, with three players of its own. The stream of a row's players also
+draws the learner's seat and these players. So a row depends only on its seed and the learner's
+actions, unless a player called from Python is random.
 """
 
 from __future__ import annotations
@@ -17,12 +21,18 @@ from bideuchre_env.core.bits import clear
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.phases.deal import deal_hand, start_game
+from bideuchre_env.core.phases.deal import (
+    bounded,
+    deal_hand,
+    fraction,
+    next_word,
+    seed_stream,
+    start_game,
+)
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import DEAL, WON, new_states
 from bideuchre_env.core.step import apply, apply_forced, is_legal, legal
-from bideuchre_env.core.table.seats import CALLER, SEATING, Draws, Seating, seat_learner
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
@@ -33,10 +43,36 @@ from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel, new_row
 READY, DONE, MOVING, ASKED, PAUSED = range(5)
 """Stages of a row: its caller is to act; its episode is over; players in a kernel are to act; the
 player `asked` is to act; a hand has ended, and the caller of the kernel has not continued it."""
+CALLER = -1
+"""Number of the player that acts through `Callers`; all other numbers are from 0."""
 OUTSIDE = -1
 """Kind of a player that a call of a kernel does not contain."""
 BID, MADE, SET, LONE_BID, LONE_MADE = range(5)
 
+SEATING = np.dtype(  # beside each STATE
+    [
+        ("rng", np.uint64, (2,)),  # random stream of the players
+        ("owed", np.float64),  # reward of `seat` that is not paid yet
+        ("hands", np.int32),  # finished in this episode
+        ("player", np.int32, (N_SEATS,)),  # number of each seat's player, or CALLER
+        ("asked", np.int32),  # player whose choice is awaited
+        ("seat", np.int8),  # the seat that is paid and shown its observation, or -1
+        ("stage", np.int8),
+        ("settled", np.int8),  # 1: the hand that is over is in `owed` and in the sums
+        ("ending", np.int8),  # of an episode that is over, see `episode`
+        ("illegal", np.int8),  # 1: it ended with an illegal action
+        ("decided", np.int8),  # 1: the caller has acted in this episode
+    ],
+    align=True,
+)
+ENTRY = np.dtype(  # a candidate: the players of two seats; a partner is in both
+    [
+        ("upto", np.float64),  # upper bound of the random numbers that draw it
+        ("left", np.int64),
+        ("right", np.int64),
+    ],
+    align=True,
+)
 SUM = np.dtype(  # of finished hands
     [
         ("points", np.int64, (2,)),  # by side
@@ -54,23 +90,31 @@ SETUP = np.dtype(
         ("by_points", np.int64),
         ("skip_forced", np.int64),  # the caller's decisions without a choice are played here
         ("pause", np.int64),  # rows stop at the end of each hand
-        ("reopen", np.int64),  # a new episode follows in the same call
     ],
     align=True,
 )
 EPISODE = np.dtype(  # a finished episode
     [
         ("score", np.int64, (2,)),  # by side
-        ("hands", np.int32),
+        ("hands", np.int64),
+        ("outcome", np.int64),  # `Outcome`
+        ("winner", np.int64),  # a side, or -1
+        ("illegal", np.bool_),  # whether an illegal action ended it
+        ("seat", np.int64),  # the caller's
         ("player", np.int32, (N_SEATS,)),  # see `SEATING`
-        ("seat", np.int8),  # the caller's
-        ("outcome", np.int8),  # `Outcome`
-        ("winner", np.int8),  # a side, or -1
-        ("illegal", np.int8),  # 1: an illegal action ended it
     ],
     align=True,
 )
+Seating: TypeAlias = Row  # SEATING
 Setup: TypeAlias = Row  # SETUP
+
+
+class Draws(NamedTuple):
+    """The candidates from which each row draws its players."""
+
+    entries: Array  # `ENTRY`
+    spans: Array  # int64 (c, 2): first and last entry of choice c
+    rows: Array  # int64 (n, 2): a row's choice of opponents, and of its partner
 
 
 class Callers(NamedTuple):
@@ -114,23 +158,14 @@ def new_table(rules: Rules, n: int, *, sums: bool = False) -> Table:
 
 
 def new_callers(rules: Rules, n: int, draws: Draws, *, reopen: bool) -> Callers:
-    """Return the arrays of n callers, all zero; `reopen` as in `SETUP`."""
-    layout = layout_of(rules)
+    """Return the arrays of n callers, all zero; with `reopen` new episodes follow."""
+    layout, width = layout_of(rules), actions.of(rules).n
+    seen, masks = np.zeros((n, layout.size), np.int8), np.zeros((n, width), np.int8)
+    acting, terminated, truncated, done = np.zeros((4, n), bool)
     return Callers(
-        layout.offsets,
-        draws,
-        acting=np.zeros(n, bool),
-        choices=np.zeros(n, np.int64),
-        observations=np.zeros((n, layout.size), np.int8),
-        masks=np.zeros((n, actions.of(rules).n), np.int8),
-        seats=np.zeros(n, np.int64),
-        rewards=np.zeros(n, np.float64),
-        terminated=np.zeros(n, bool),
-        truncated=np.zeros(n, bool),
-        done=np.zeros(n, bool),
-        some_done=np.zeros(1, bool),
-        episodes=new_rows(EPISODE, n),
-        finals=np.zeros((n if reopen else 0, layout.size), np.int8),
+        *(layout.offsets, draws, acting, np.zeros(n, np.int64), seen, masks),
+        *(np.zeros(n, np.int64), np.zeros(n, np.float64), terminated, truncated, done),
+        *(np.zeros(1, bool), new_rows(EPISODE, n), seen.copy() if reopen else seen[:0]),
     )
 
 
@@ -252,6 +287,15 @@ def begin_episode(row: Seating) -> None:
     row.settled = row.illegal = row.decided = 0
 
 
+@inline_kernel
+def seed_players(s: State, row: Seating) -> None:
+    """Seed the stream of a row's players from that of its game, before anything is drawn.
+
+    The swapped words seed a second stream, far from the first.
+    """
+    seed_stream(row, s.rng[1], s.rng[0])
+
+
 @kernel
 def open_episode(table: Table, draws: Draws, i: int) -> None:
     """Begin an episode in row i with a random dealer and hand, after the last one is over."""
@@ -260,6 +304,35 @@ def open_episode(table: Table, draws: Draws, i: int) -> None:
     deal_hand(s, table.tables[0])
     seat_learner(row, table.setup[0].seat, draws, i)
     begin_episode(row)
+
+
+@inline_kernel
+def seat_learner(row: Seating, seat: int, draws: Draws, i: int) -> None:
+    """Seat the learner of row i in `seat`, random for -1, and its players.
+
+    A seat is always drawn, so that a fixed seat does not change later draws. Players are drawn if
+    there are several candidates.
+    """
+    drawn = bounded(row, N_SEATS)
+    row.seat = seat if seat >= 0 else drawn
+    pair = draw_entry(row, draws, draws.rows[i, 0])
+    row.player[row.seat] = CALLER
+    row.player[(row.seat + 1) & 3] = draws.entries[pair].left
+    row.player[(row.seat + 3) & 3] = draws.entries[pair].right
+    partner = draw_entry(row, draws, draws.rows[i, 1])
+    row.player[(row.seat + 2) & 3] = draws.entries[partner].left
+
+
+@kernel
+def draw_entry(row: Seating, draws: Draws, choice: int) -> int:
+    """Return the index of an entry of `choice`, drawn from the row's stream if it has several."""
+    entry: int = draws.spans[choice, 0]
+    last = draws.spans[choice, 1]
+    if entry < last:
+        number = fraction(next_word(row))
+        while entry < last and number >= draws.entries[entry].upto:
+            entry += 1
+    return entry
 
 
 @inline_kernel
@@ -281,7 +354,7 @@ def show(table: Table, callers: Callers | None, i: int) -> bool:
         callers.truncated[i] = row.ending == TRUNCATED_THERE
     callers.seats[i] = row.seat
     over = row.stage == DONE
-    reopens = over and table.setup[0].reopen == 1
+    reopens = over and len(callers.finals) > 0
     seen = row_of(callers.finals, i) if reopens else row_of(callers.observations, i)
     encode(s, t, callers.offsets[0], row.seat, seen)
     if over:
@@ -298,7 +371,7 @@ def show(table: Table, callers: Callers | None, i: int) -> bool:
 @kernel
 def close_episode(s: State, row: Seating, episode: Row) -> None:
     """Write the result of a finished episode to `episode`, a record of `EPISODE`."""
-    episode.hands, episode.seat, episode.illegal = row.hands, row.seat, row.illegal
+    episode.hands, episode.seat, episode.illegal = row.hands, row.seat, row.illegal == 1
     episode.outcome = s.outcome
     episode.winner = s.winner if s.outcome == WON else -1
     for side in range(2):

@@ -11,13 +11,12 @@ from bideuchre_env._checks import brief
 from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
 from bideuchre_env.agents.table.parts import AgentPart, KernelPart, Part, container_of, kinds_of
-from bideuchre_env.agents.table.simple import CAUTIOUS, advance_random, advance_rule, new_draws
+from bideuchre_env.agents.table.simple import CAUTIOUS, advance_simple, new_draws
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import seed_rows
 from bideuchre_env.core.state import new_states
-from bideuchre_env.core.table.loop import Callers, new_callers, new_table
-from bideuchre_env.core.table.seats import CALLER
+from bideuchre_env.core.table.loop import CALLER, Callers, new_callers, new_table
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.face import default_illegal_reward
 from bideuchre_env.envs.forms import Form
@@ -58,14 +57,7 @@ class SoloBatch:
     """
 
     def __init__(
-        self,
-        rules: Rules,
-        n: int,
-        options: SoloOptions,
-        *,
-        reopen: bool = False,
-        threads: int = 1,
-        device: str = "cpu",
+        self, rules: Rules, n: int, options: SoloOptions, reopen: bool, threads: int, device: str
     ) -> None:
         self.rules, self.n, self.memory = rules, n, memory_of(device)
         self.goal: Goal = "points" if options.episode == "hand" else "game"
@@ -86,7 +78,6 @@ class SoloBatch:
         setup["by_hand"] = options.episode == "hand"
         setup["by_points"] = options.reward == "points"
         setup["skip_forced"] = options.skip_forced
-        setup["reopen"] = reopen
         self._pool = ThreadPool(threads)
         self.dealt, self.complete = False, True
         self._derive()
@@ -142,9 +133,8 @@ class SoloBatch:
         self.table = self.table._replace(callers=self.callers)
         self._parts: list[Part] = []
         if assignment.has_simple or not assignment.contained:
-            kernel = advance_rule if assignment.has_rule else advance_random
             kinds = np.array(assignment.kinds)
-            self._parts.append(self._kernel_part(kernel, kinds, self._new_scratch))
+            self._parts.append(self._kernel_part(advance_simple, kinds, self._new_scratch))
         for player, numbers in assignment.contained:
             kernel, kind, workspace = container_of(player.agent)
             kinds = kinds_of(n, dict.fromkeys(numbers, kind))
@@ -184,13 +174,12 @@ class SoloBatch:
 
     def _new_scratch(self) -> tuple[Any, ...]:
         """Return scratch of simple players for one thread, or for all rows of a GPU."""
-        assignment = self.assignment
-        many = self.memory.name != "cpu"
-        cautious = many and (assignment.kinds == CAUTIOUS).any()
+        on_gpu = self.memory.name != "cpu"
+        cautious = on_gpu and (self.assignment.kinds == CAUTIOUS).any()
         draws = new_draws(self.actions.n, self.n if cautious else 1)
-        if not assignment.has_rule:
-            return (draws,)
-        return draws, many_workspaces(rule_workspace(self.rules), self.n if many else 1)
+        if not (self.assignment.has_rule or on_gpu):
+            return draws, None
+        return draws, many_workspaces(rule_workspace(self.rules), self.n if on_gpu else 1)
 
     def _streams(self, seed: int | list[int | None], chosen: Array) -> Streams:
         """Return fresh streams, the rows that take them, and the seeds, for `_take_streams`.

@@ -74,7 +74,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
         self.rules, self.render_mode, self.view = rules, chosen.render_mode, chosen.view
         self.episode, self.reward = chosen.episode, chosen.reward
         self.observation = chosen.observation
-        self._rows = SoloBatch(rules, 1, chosen)
+        self._rows = SoloBatch(rules, 1, chosen, False, 1, "cpu")
         self.observation_space = row_space(rules, self.observation)
         self.action_space = spaces.Discrete(self._rows.actions.n)
 
@@ -200,8 +200,7 @@ class SoloEnv(Face, gymnasium.Env[Observation, Any]):
 
     def _info(self, over: bool) -> dict[str, Any]:
         rows = self._rows
-        seat = int(rows.callers.seats[0])
-        info = {"action_mask": rows.form.masks[0].copy(), "seat": seat}
+        info = {"action_mask": rows.form.masks[0].copy(), "seat": int(rows.callers.seats[0])}
         if rows.form.renames:
             info["symmetry"] = int(rows.form.symmetries[0])
         if over:

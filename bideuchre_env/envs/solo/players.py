@@ -15,7 +15,7 @@ from bideuchre_env.agents.making import acts
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.table.parts import is_contained, kinds_of
 from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE
-from bideuchre_env.core.table.seats import ENTRY, Draws
+from bideuchre_env.core.table.loop import ENTRY, Draws
 from bideuchre_env.envs.forms import Form
 from bideuchre_env.envs.pool import OPPONENTS, PARTNER, candidates_of
 from bideuchre_env.errors import OptionError

@@ -28,7 +28,7 @@ from bideuchre_env.envs.pool import OPPONENTS, OpponentPool
 from bideuchre_env.envs.rendering import NO_MODE
 from bideuchre_env.envs.solo.batch import SOLO_RESET_OPTIONS, SoloBatch
 from bideuchre_env.envs.solo.env import draw_seed
-from bideuchre_env.envs.solo.output_rows import check_actions, pick_rows
+from bideuchre_env.envs.solo.rows import check_actions, pick_rows
 from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsError
 from bideuchre_env.learning.encoder import FeatureEncoder
 from bideuchre_env.rules.rules import Rules, check_game
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 DERIVED = {"_out", "_none", "_cells", "_check"}
 """Attributes that are derived again in a copy, not copied."""
-RESULTS = ("hands", "score", "outcome", "winner")
+RESULTS = ("hands", "score", "outcome", "winner", "illegal")
 """Fields of `EPISODE` that are infos."""
 
 
@@ -94,14 +94,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         self.device, self.observation = chosen.device, chosen.observation
         self._alone = OneAtATime()
         self._reopens = self.autoreset_mode == AutoresetMode.SAME_STEP
-        self._rows = SoloBatch(
-            rules,
-            n,
-            chosen,
-            reopen=self._reopens,
-            threads=chosen.threads,
-            device=chosen.device,
-        )
+        self._rows = SoloBatch(rules, n, chosen, self._reopens, chosen.threads, chosen.device)
         self._settle()
         self.single_observation_space = row_space(rules, self.observation)
         self.single_action_space = spaces.Discrete(self._rows.actions.n)
@@ -209,8 +202,7 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         infos |= self._infos(rows.every)
         if begun is not None or ended is not None:
             infos |= self._names(rows.seating, begun, ended)
-        out = self._out
-        ends = out(callers.rewards), out(callers.terminated), out(callers.truncated)
+        ends = map(self._out, (callers.rewards, callers.terminated, callers.truncated))
         return self._observations(), *ends, infos
 
     def action_masks(self) -> Array:
@@ -244,8 +236,6 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         """
         infos: dict[str, Any] = {}
         rows, drawn = self._rows, self._rows.assignment.drawn
-        if not drawn.any():
-            return infos
         chosen = np.zeros(self.num_envs, bool)
         for mask in masks:
             if mask is not None:
@@ -292,28 +282,20 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
 
     def _infos(self, chosen: Any) -> dict[str, Any]:
         """The infos "action_mask" and "seat" of the rows of a mask; zeros for the others."""
-        rows, memory = self._rows, self._rows.memory
-        masks, seats, symmetries = rows.form.masks, rows.callers.seats, rows.form.symmetries
-        there = memory.copy(chosen)
-        infos = {"_action_mask": there, "_seat": there}
-        if chosen is rows.every:
-            infos["action_mask"], infos["seat"] = self._out(masks), self._out(seats)
-            if symmetries is not None:
-                infos["symmetry"], infos["_symmetry"] = memory.copy(symmetries), there
-            return infos
-        picked = memory.to_host(chosen)
-        infos["action_mask"] = self._pick(masks, chosen)
-        infos["seat"] = memory.put(np.where(picked, memory.to_host(seats), 0))
-        if symmetries is not None:
-            symmetries = np.where(picked, memory.to_host(symmetries), 0)
-            infos["symmetry"], infos["_symmetry"] = memory.put(symmetries), there
+        rows, every = self._rows, chosen is self._rows.every
+        infos = {"action_mask": rows.form.masks, "seat": rows.callers.seats}
+        if rows.form.renames:
+            infos["symmetry"] = rows.form.symmetries
+        there = rows.memory.copy(chosen)
+        for name in tuple(infos):
+            infos[name] = self._out(infos[name]) if every else self._pick(infos[name], chosen)
+            infos["_" + name] = there
         return infos
 
     def _results(self, ended: Any) -> dict[str, Any]:
         """The results, as infos, of episodes that have `ended` in rows; zeros for others."""
         memory, picked = self._rows.memory, self._episodes(ended)
-        infos = {name: memory.put(picked[name].astype(np.int64)) for name in RESULTS}
-        infos["illegal"] = memory.put(picked["illegal"].astype(bool))
+        infos = {name: memory.put(picked[name].copy()) for name in RESULTS}
         return infos | {f"_{name}": memory.copy(ended) for name in infos}
 
     def _episodes(self, ended: Any) -> Array:
@@ -327,8 +309,8 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
     def _last(self, ended: Any) -> dict[str, Any]:
         """The infos of episodes that have `ended` in rows which have begun another one."""
         rows, memory, picked = self._rows, self._rows.memory, self._episodes(ended)
-        infos: dict[str, Any] = {"action_mask": np.zeros((rows.n, rows.actions.n), np.int8)}
-        infos["seat"] = picked["seat"].astype(np.int64)
+        masks = np.zeros((rows.n, rows.actions.n), np.int8)
+        infos: dict[str, Any] = {"action_mask": masks, "seat": picked["seat"].copy()}
         if rows.form.renames:
             infos["symmetry"] = np.zeros(rows.n, np.int64)
         infos = {name: memory.put(array) for name, array in infos.items()}
@@ -365,9 +347,11 @@ class SoloVectorEnv(Face, VectorEnv[Observation, Any, Array]):
         return final
 
     def _pick(self, values: Any, chosen: Any) -> Any:
-        """Copy an array, int8 (n, m), with zeros in the rows that are not `chosen`."""
-        out = self._rows.memory.empty(values.shape, np.int8)
-        self._rows.memory.run(pick_rows, self._rows.n, values, chosen, out)
+        """Copy an array of n rows, with zeros in the rows that are not `chosen`."""
+        n, memory = self._rows.n, self._rows.memory
+        out = memory.empty(values.shape, values.dtype)
+        shape = n, values.size // n
+        memory.run(pick_rows, n, values.reshape(shape), chosen, out.reshape(shape))
         return out
 
     def _seeds(self, seed: Any) -> int | list[int | None] | None:
