@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.core.phases.deal import deal_hand, start_game
+from bideuchre_env.core.phases.deal import deal_hand, seed_players, start_game
 from bideuchre_env.core.records import State
 from bideuchre_env.core.rows import seed_row
 from bideuchre_env.core.state import DRAWN, WON
-from bideuchre_env.core.table.loop import DONE, Table, begin_episode, clear_sum, seed_players
+from bideuchre_env.core.table.loop import DONE, Table, begin_episode, clear_sum
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 

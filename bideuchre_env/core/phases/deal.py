@@ -18,7 +18,7 @@ from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, DEAL, UNFINISHED
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.cards import N_SEATS
-from bideuchre_env.runtime.jit import Array, Word, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, Row, Word, inline_kernel, kernel
 
 SEED_LIMIT = 1 << 128
 _WORD = (1 << 64) - 1
@@ -62,6 +62,15 @@ def seed_stream(s: State, low: Word, high: Word) -> None:
         x = GOLDEN  # the one state the generator cannot leave
     s.rng[0] = x
     s.rng[1] = y
+
+
+@inline_kernel
+def seed_players(s: State, row: Row) -> None:
+    """Seed the stream of a row's players from that of its game, before anything is drawn.
+
+    The swapped words seed a second stream, far from the first.
+    """
+    seed_stream(row, s.rng[1], s.rng[0])
 
 
 @kernel

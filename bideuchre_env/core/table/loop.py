@@ -21,14 +21,7 @@ from bideuchre_env.core.bits import clear
 from bideuchre_env.core.episode import GOES_ON, TERMINATED, TRUNCATED_THERE, ending, side_0_reward
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.layout import layout_of
-from bideuchre_env.core.phases.deal import (
-    bounded,
-    deal_hand,
-    fraction,
-    next_word,
-    seed_stream,
-    start_game,
-)
+from bideuchre_env.core.phases.deal import bounded, deal_hand, fraction, next_word, start_game
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import DEAL, WON, new_states
@@ -285,15 +278,6 @@ def begin_episode(row: Seating) -> None:
     row.stage = MOVING
     row.ending = GOES_ON
     row.settled = row.illegal = row.decided = 0
-
-
-@inline_kernel
-def seed_players(s: State, row: Seating) -> None:
-    """Seed the stream of a row's players from that of its game, before anything is drawn.
-
-    The swapped words seed a second stream, far from the first.
-    """
-    seed_stream(row, s.rng[1], s.rng[0])
 
 
 @kernel

@@ -11,7 +11,7 @@ from bideuchre_env._checks import brief
 from bideuchre_env.agents import Goal
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
 from bideuchre_env.agents.table.parts import AgentPart, KernelPart, Part, container_of, kinds_of
-from bideuchre_env.agents.table.simple import CAUTIOUS, advance_simple, new_draws
+from bideuchre_env.agents.table.simple import advance_simple, new_draws
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import seed_rows
@@ -175,8 +175,7 @@ class SoloBatch:
     def _new_scratch(self) -> tuple[Any, ...]:
         """Return scratch of simple players for one thread, or for all rows of a GPU."""
         on_gpu = self.memory.name != "cpu"
-        cautious = on_gpu and (self.assignment.kinds == CAUTIOUS).any()
-        draws = new_draws(self.actions.n, self.n if cautious else 1)
+        draws = new_draws(self.actions.n, self.n if on_gpu else 1)
         if not (self.assignment.has_rule or on_gpu):
             return draws, None
         return draws, many_workspaces(rule_workspace(self.rules), self.n if on_gpu else 1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bideuchre_env.core.phases.deal import seed_players
 from bideuchre_env.core.rows import FIRST, restart_row
-from bideuchre_env.core.table.loop import Callers, Table, begin_episode, seat_learner, seed_players
+from bideuchre_env.core.table.loop import Callers, Table, begin_episode, seat_learner
 from bideuchre_env.runtime.intrinsics import lower_cell
 from bideuchre_env.runtime.jit import Array, entry_kernel
 
