@@ -41,6 +41,9 @@ barrie_v0: Variant
 cincinnati_v0: Variant
 club_v0: Variant
 double_deck_v0: Variant
+indiana_v0: Variant
+partners_best_v0: Variant
+pepper_v0: Variant
 simplified_v0: Variant
 six_card_v0: Variant
 

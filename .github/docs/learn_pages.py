@@ -31,6 +31,9 @@ LESSONS = {
     "barrie_v0": (1, 0),
     "six_card_v0": (1, 0),
     "double_deck_v0": (0, 0),
+    "partners_best_v0": (2, 0),
+    "indiana_v0": (1, 1),
+    "pepper_v0": (0, 1),
 }
 ALT = (
     "table as dealt",

@@ -168,6 +168,13 @@ def _description(rules: Rules) -> str:
 # Rules
 
 
+_AT_NO_TRUMP = {
+    "high": ", as do all suits at no trump",
+    "none": "",
+    "both": ", as do all suits at no trump. At low no trump the lowest card of a suit wins",
+}
+
+
 def rule_rows(rules: Rules) -> list[Row]:
     """Return pairs (part of the game, its rules in words); most texts are from the rule sheet."""
     sheet = dict(sheet_sections(rules))
@@ -176,7 +183,7 @@ def rule_rows(rules: Rules) -> list[Row]:
     rows = [
         ("Cards", sheet["Cards"][0]),
         ("Trumps rank", f"right bower, left bower, {order}."),
-        ("Other suits rank", f"{ranks}, as do all suits at no trump."),
+        ("Other suits rank", f"{ranks}{_AT_NO_TRUMP[rules.no_trump]}."),
         ("Auction", " ".join(sheet["Auction"])),
     ]
     lead, _, *more = sheet["Play"]  # `_common_rules` has the other line
@@ -216,13 +223,18 @@ def _bid_table(rules: Rules) -> list[str]:
         span = f"{low}" if low == high else f"{low} to {high}"
         rows += [(span, "as bid", "none", "1 per trick", "minus the bid")]
     rows += [
-        (f"{bid.name} (lone)", f"{rules.tricks}", _cards(bid), f"+{bid.value}", f"-{bid.value}")
+        (_kind(bid), f"{rules.tricks}", _cards(bid), f"+{bid.value}", f"-{bid.loss}")
         for bid in rules.lone
     ]
     heads: Row = ("bid, lowest first", "tricks to win", "exchange", "points if made", "if set")
     if not rules.exchange:
         heads, rows = heads[:2] + heads[3:], [row[:2] + row[3:] for row in rows]
     return table(heads, rows)
+
+
+def _kind(bid: Bid) -> str:
+    """Return the name of a bid for all tricks, and how it is played."""
+    return f"{bid.name} ({'lone' if bid.alone else 'with partner'})"
 
 
 def _cards(bid: Bid) -> str:
@@ -239,7 +251,8 @@ def _action_space(rules: Rules) -> list[str]:
     acts = actions.of(rules)
     names = acts.names
     bids, strains = acts.trump_offset, acts.card_offset
-    in_bid = ", each in the strains C D H S NT" if rules.strain_named == "in_bid" else ""
+    strains_of_bids = f", each in the strains {' '.join(rules.strains)}"
+    in_bid = strains_of_bids if rules.strain_named == "in_bid" else ""
     rows = [("0", "`pass`", "no bid"), _action_row(names, 1, bids, f"bids, lowest first{in_bid}")]
     if bids < strains:
         rows.append(_action_row(names, bids, strains, "the declarer names the strain"))

@@ -1,8 +1,12 @@
 """The declared variants; each value is followed by the sentence of its source.
 
 Sources: S0 Cincinnati Euchre; S1 Simplified bid euchre; S2 the general rules (scrambled); S3 a
-club's sheet; S4 Barrie, Ontario, with the general rules (pagat.com). Where a source is silent the
-comment says whose rule is taken.
+club's sheet; S4 Barrie, Ontario, with the general rules (pagat.com). P1 the tests and documents of
+three public projects on GitHub (a tournament calls the bid "shooter":
+https://www.mainstreetedgerton.me/card/64). P2 "Indiana Double Deck Bid Euchre",
+https://docslib.org/doc/8285111/indiana-double-deck-bid-euchre. P3 "How to Play Double Bid Euchre",
+http://www.organicmechanic.org/2004/03/. P4 "Pepper", http://gambiter.com/cards/euchre/pepper.html.
+Sources P are retold, not quoted. Where a source is silent the comment says whose rule is taken.
 """
 
 from __future__ import annotations
@@ -96,6 +100,54 @@ DOUBLE_DECK = Rules(
     target=52,  # S2, S4 give none: Barrie's
 )
 
+PARTNERS_BEST = Rules(
+    ranks="9",  # P1: 24 cards, nine to ace
+    copies=1,
+    partnered=(3, 6),  # P1: bids from 3 to 6 tricks
+    lone=(
+        Bid("partners best", value=12, exchange=1),  # P1: alone, with the best card of partner
+        Bid("alone", value=24),
+    ),
+    strain_named="after_auction",  # P1: the declarer names the strain
+    no_trump="both",  # P1: a suit, high or low; two projects bar both with a bid of 3
+    all_pass="dealer_forced",  # P1: after three passes the dealer must bid
+    opening_lead="eldest",  # P1: the seat left of the dealer leads
+    exchange_seen="blind",  # two projects exchange openly
+    win_rule="any",
+    both_over="continue",  # P1: a tie plays on
+    target=40,  # P1, the first project; others play to 32
+)
+
+INDIANA = Rules(
+    ranks="9",  # P2: two of each card from nine to ace
+    copies=2,
+    partnered=(1, 12),
+    lone=(Bid("shoot", value=24, exchange=3),),  # P2: discard 3, take partner's best 3, play alone
+    strain_named="in_bid",  # P2: a bid has a number and a strain
+    no_trump="both",  # P2, P3: no trump is high or low
+    auction="until_out",  # P2: the bidding goes round, and a pass is final
+    all_pass="redeal_next",  # P2 is silent: the next dealer deals
+    opening_lead="declarer",
+    win_rule="made_or_set",  # P3: only by making a bid or setting the other side
+    target=52,  # P3
+)
+
+PEPPER = Rules(
+    ranks="9",  # P4: 24 cards
+    copies=1,
+    partnered=(1, 5),  # P4: bids of 1 to 5; all six tricks are the two peppers
+    lone=(  # P4: all six tricks, with partner
+        Bid("little pepper", value=6, partner=True),
+        Bid("big pepper", value=12, partner=True),
+    ),
+    strain_named="after_auction",  # P4: the highest bidder names trump, or no trump
+    auction="until_passes",  # P4: until three passes follow a bid
+    all_pass="redeal_next",  # P4 is silent: the next dealer deals
+    opening_lead="declarer",  # P4
+    win_rule="any",  # P4
+    target=30,  # P4
+)
+
 CUSTOM = "custom_v0"
 """The name of a game with custom rules."""
 
@@ -108,4 +160,7 @@ RULES |= {
     "barrie_v0": BARRIE,
     "six_card_v0": SIX_CARD,
     "double_deck_v0": DOUBLE_DECK,
+    "partners_best_v0": PARTNERS_BEST,
+    "indiana_v0": INDIANA,
+    "pepper_v0": PEPPER,
 }

@@ -6,11 +6,13 @@
     games="six_card_v0 simplified_v0 club_v0"
     python $script --seed 1 --games $games --hands 200000 --rounds 6
     python $script --seed 1 --games double_deck_v0 --hands 700000 --rounds 8
+    python $script --seed 1 --games indiana_v0 --hands 200000 --rounds 6
+    python $script --seed 1 --games partners_best_v0 pepper_v0 --hands 200000 --rounds 6
 
-made the shipped file (`--out agents/data/call_network.npz`) in 360, 180, 330 and 454 s with
-OMP_NUM_THREADS=1 on two cores. Before the last run, the values of the last speaker's bid and of a
-won game were given bounds, so the earlier commands now give other weights. If training diverges, no
-file is written.
+made the shipped file (`--out agents/data/call_network.npz`), the first four in 360, 180, 330 and
+454 s with OMP_NUM_THREADS=1 on two cores. Before the fourth run, the values of the last speaker's
+bid and of a won game were given bounds, so the earlier commands now give other weights. If training
+diverges, no file is written.
 
 The expert plays against itself and the rule player, and learns from pairs of calls:
 `bideuchre_env/training/calls.py` has the method. Games not in `--games` keep the package's weights.
@@ -41,8 +43,9 @@ from bideuchre_env.training.calls import expert_calls
 SCRIPT = "experiments/fitting/fit_call_network.py"
 GAMES = (
     *("cincinnati_v0", "six_card_v0", "simplified_v0", "club_v0", "barrie_v0"),
-    "double_deck_v0",  # last: a game's place determines its random stream
+    *("double_deck_v0", "indiana_v0", "partners_best_v0", "pepper_v0"),
 )
+"""New games come last: a game's place determines its random stream."""
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,21 @@ GAMES = {
         {"all_pass": "eldest_forced", "partnered": [2, 9], "max_hands": 4},
         {"lone": SHOOT, "strain_named": "after_auction", "max_hands": 6},
     ],
+    "partners_best_v0": [
+        {},
+        {"no_trump_from": 4, "exchange_seen": "open", "target": 32},
+        {"strain_named": "lone_after", "all_pass": "dealer_lowest", "max_hands": 8},
+    ],
+    "indiana_v0": [
+        {"target": 30},
+        {"auction": "until_passes", "partnered": [6, 12], "floor": -40, "max_hands": 6},
+        {"no_trump": "none", "opening_lead": "left", "max_hands": 4},
+    ],
+    "pepper_v0": [
+        {},
+        {"auction": "until_out", "no_trump": "both", "made_scores": "bid", "max_hands": 9},
+        {"auction": "once", "dealer_may_equal": "any", "defenders_score": "value_if_set"},
+    ],
 }
 
 

@@ -17,6 +17,7 @@ from bideuchre_env.envs.solo.env import SoloEnv
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 
 STEMS = ("Cincinnati", "Simplified", "Club", "Barrie", "SixCard", "DoubleDeck")
+STEMS += ("PartnersBest", "Indiana", "Pepper")
 IDS = tuple(f"bideuchre/{stem}-v0" for stem in STEMS)
 every_id = pytest.mark.parametrize("name", IDS)
 

@@ -41,8 +41,12 @@ FIGURES = {
     "barrie_v0": (24 + 8, 3, [28, 30, 32, 36]),
     "six_card_v0": (6 + 6, 6, [28]),  # a bid of 6 that takes no trick; six times six tricks, 36
     "double_deck_v0": (12 + 12, 5, [52]),  # five times twelve tricks, 60
+    "partners_best_v0": (24 + 6, 2, [23, 25, 29]),  # alone that takes no trick; twice alone, 48
+    "indiana_v0": (24 + 12, 3, [46, 52]),  # three times shoot, 72; with four calls
+    "pepper_v0": (12 + 6, 3, [29]),  # three big peppers, 36; with four calls
 }
-GAME_LOSSES = dict(zip(FIGURES, ["5,400", "128", "3,200", "3,200", "1,200", "2,400"], strict=True))
+LOSSES = ("5,400", "128", "3,200", "3,200", "1,200", "2,400", "3,000", "3,600", "1,800")
+GAME_LOSSES = dict(zip(FIGURES, LOSSES, strict=True))
 METHODS = {"vec": VecOptions, "solo": SoloOptions, "solo_vec": SoloVecOptions}
 
 
@@ -109,10 +113,11 @@ def test_the_actions_of_a_manual_are_those_of_the_environment(name):
 def test_the_bids_of_a_manual_are_those_of_the_rules(name):
     rules, text = RULES[name], part(name, "Rules")
     assert f"| {rules.partnered[0]} to {rules.partnered[1]} | as bid |" in text
-    assert text.count("(lone)") == len(rules.lone)
+    assert text.count("(lone)") == sum(bid.alone for bid in rules.lone)
+    assert text.count("(with partner)") == sum(bid.partner for bid in rules.lone)
     for bid in rules.lone:
         assert re.search(rf"\| {bid.name} .*\| \+{bid.value} \| -{bid.value} \|", text)
-        assert ("none", "1 card", "2 cards")[bid.exchange] in text or not rules.exchange
+        assert ("none", "1 card", "2 cards", "3 cards")[bid.exchange] in text or not rules.exchange
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -61,6 +61,9 @@ PENALTIES = {  # minus the largest loss of a hand in points, and the most hands 
     "barrie_v0": (-24 - 8, 100),
     "six_card_v0": (-6 - 6, 100),
     "double_deck_v0": (-12 - 12, 100),
+    "partners_best_v0": (-24 - 6, 100),
+    "indiana_v0": (-24 - 12, 100),
+    "pepper_v0": (-12 - 6, 100),
 }
 
 

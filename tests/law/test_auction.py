@@ -7,9 +7,9 @@ from support.law_tables import (
     CINCINNATI,
     CLUB,
     GENERAL,
+    ONE_CALL,
     SIMPLIFIED,
     STRAINS,
-    VARIANTS,
     Table,
     bids_in_strains,
     in_games,
@@ -25,7 +25,7 @@ CINCINNATI_BIDS = ["bid 3", "bid 4", "bid 5", *MOONS]
 
 
 @pytest.mark.parametrize("dealer", range(4))
-@in_games(*VARIANTS)
+@in_games(*ONE_CALL)
 def test_every_seat_calls_once_from_the_left_of_the_dealer(game, dealer):
     """S0.01: "In Cincinnati Euchre, players take turns bidding on how many tricks they believe
     they can win in a round."

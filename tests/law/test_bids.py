@@ -9,6 +9,9 @@ from support.law_tables import (
     CINCINNATI,
     CLUB,
     DOUBLE_DECK,
+    INDIANA,
+    PARTNERS_BEST,
+    PEPPER,
     SIMPLIFIED,
     SIX_CARD,
     STRAINS,
@@ -31,6 +34,9 @@ LADDERS = {
     BARRIE: [*partnered_bids(1, 8), "call-2", "call-1", "moon"],
     SIX_CARD: partnered_bids(1, 6),
     DOUBLE_DECK: partnered_bids(1, 12),
+    PARTNERS_BEST: [*partnered_bids(3, 6), "partners best", "alone"],
+    INDIANA: [*partnered_bids(1, 12), "shoot"],
+    PEPPER: [*partnered_bids(1, 5), "little pepper", "big pepper"],
 }
 
 
@@ -58,10 +64,12 @@ def test_ladders_of_the_variants(game):
     bid | in the bid | in the bid |"
     """
     table = Table(game, dealer=0)
-    calls = ["pass", *bids_in_strains(*LADDERS[game])]
-    if game is CINCINNATI:
-        calls = ["pass", *(f"bid {name}" for name in LADDERS[game])]
-        calls += [f"trump {strain}" for strain in STRAINS]
+    strains, calls = game.rules.strains, ["pass"]
+    if game in (CINCINNATI, PARTNERS_BEST, PEPPER):
+        calls += [f"bid {name}" for name in LADDERS[game]]
+        calls += [f"trump {strain}" for strain in strains]
+    else:
+        calls += [f"bid {name} {strain}" for name in LADDERS[game] for strain in strains]
     names = table.env.action_names
     assert names[: len(calls)] == calls
     assert all(len(name) == 2 for name in names[len(calls) :]), "the rest are cards"

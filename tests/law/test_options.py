@@ -5,8 +5,11 @@ from itertools import product
 import pytest
 from support.law_tables import (
     BARRIE,
+    CALLING,
     CINCINNATI,
     CLUB,
+    PARTNERS_BEST,
+    PEPPER,
     SIMPLIFIED,
     SIX_CARD,
     VARIANTS,
@@ -40,20 +43,20 @@ def refuses(words, game=BARRIE, **options):
     return True
 
 
+TO_ANY = (CINCINNATI, PARTNERS_BEST, PEPPER)  # win_rule="any"
 AIMED = tuple(game for game in VARIANTS if game is not SIMPLIFIED)
 ALL_PASS = ("dealer_forced", "redeal_next", "redeal_same", "eldest_forced")
 SUPPORTED = {
-    "moon_ladder": {"step": (CINCINNATI,), "jump": VARIANTS},
+    "moon_ladder": {"step": (CINCINNATI, PEPPER), "jump": VARIANTS},
     "all_pass": dict.fromkeys(ALL_PASS, VARIANTS),
     "opening_lead": {"eldest": VARIANTS, "declarer": VARIANTS},
-    "dealer_may_equal": {"never": VARIANTS, "lone": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE)},
+    "dealer_may_equal": {"never": VARIANTS, "lone": (CINCINNATI, *CALLING, PARTNERS_BEST)},
     "win_rule": dict.fromkeys(("any", "made_bid", "made_or_set"), AIMED) | {"rounds": VARIANTS},
-    "both_over": {"declarer": VARIANTS, "highest": (CINCINNATI,), "continue": (CINCINNATI,)},
+    "both_over": {"declarer": VARIANTS} | dict.fromkeys(("highest", "continue"), TO_ANY),
     "strain_named": {"in_bid": VARIANTS, "after_auction": VARIANTS},
-    "ranks": {"9": VARIANTS, "10": (CINCINNATI, SIMPLIFIED, CLUB, BARRIE), "J": ()},
-    "copies": {1: (CINCINNATI, SIX_CARD), 2: VARIANTS},
+    "ranks": {"9": VARIANTS, "10": (CINCINNATI, *CALLING, PEPPER), "J": CALLING},
+    "copies": {1: (CINCINNATI, SIX_CARD, PARTNERS_BEST, PEPPER), 2: VARIANTS},
 }
-SUPPORTED["ranks"]["J"] = (SIMPLIFIED, CLUB, BARRIE)
 PAIRS = [(option, value) for option, values in SUPPORTED.items() for value in values]
 
 

@@ -40,8 +40,6 @@ EXPECTED = {
     | {"lone": (Bid("moon", 24),), "no_trump": "none", "opening_lead": "eldest", "target": 52},
     "kaibosh": SINGLE | {"lone": (Bid("kaibosh", 12),), "no_trump": "none", "target": 32},
     "iowa_pepper": SINGLE | {"lone": (Bid("pepper", 12),), "target": 31},
-    "pepper": SINGLE
-    | {"partnered": (1, 5), "lone": PEPPERS, "auction": "until_passes", "target": 30},
     "michigan": SINGLE
     | {"lone": SLIDES + DOUBLED, "no_trump": "none", "all_pass": "redeal_same", "target": 32}
     | {"exchange_seen": "open", "opening_lead": "eldest"},
@@ -49,8 +47,6 @@ EXPECTED = {
     | {"lone": HORSES, "strain_named": "in_bid", "auction": "until_passes", "floor": -25}
     | {"opening_lead": "left", "defenders_score": "none", "win_rule": "made_bid", "target": 50},
     "slide": FROM_3 | {"lone": SLIDES, "target": 32},
-    "partners_best": FROM_3
-    | {"lone": (Bid("partners best", 12, 1), Bid("alone", 24)), "no_trump": "both", "target": 40},
     "senior_games": JACKS | {"win_rule": "rounds", "rounds": 2},
     "senior_league": JACKS | {"strain_named": "lone_after", "win_rule": "made_bid", "target": 52},
     "app_32_cards": JACKS | {"win_rule": "any", "both_over": "highest", "target": 52},
@@ -58,9 +54,6 @@ EXPECTED = {
     "hoss": JACKS | AFTER | {"partnered": (4, 7), "lone": (Bid("hoss", 16, 2),), "target": 52},
     "forty_cards": {"ranks": "10", "copies": 2, "partnered": (1, 10), "no_trump": "both"}
     | {"win_rule": "any", "floor": -52, "target": 52},
-    "indiana": DOUBLE
-    | {"partnered": (1, 12), "lone": (Bid("shoot", 24, 3),), "no_trump": "both"}
-    | {"auction": "until_out", "win_rule": "made_or_set", "target": 52},
     "double_pack": DOUBLE
     | {"partnered": (3, 12), "all_pass": "dealer_lowest", "win_rule": "any", "target": 36},
     "hussy": FROM_6
@@ -73,6 +66,17 @@ EXPECTED = {
     | {"lone": (Bid("shooter", 18, 2), Bid("loner", 24, lost=18)), "all_pass": "dealer_lowest"}
     | {"made_bonus": 2, "floor": -50, "target": 50},
 }
+NAMED = {
+    "partners_best_v0": FROM_3
+    | {"lone": (Bid("partners best", 12, 1), Bid("alone", 24)), "no_trump": "both", "target": 40},
+    "indiana_v0": DOUBLE
+    | {"partnered": (1, 12), "lone": (Bid("shoot", 24, 3),), "no_trump": "both"}
+    | {"auction": "until_out", "win_rule": "made_or_set", "target": 52},
+    "pepper_v0": SINGLE
+    | {"partnered": (1, 5), "lone": PEPPERS, "auction": "until_passes", "target": 30},
+}
+GAMES = {path: Rules.from_toml(path) for path in FILES} | {name: RULES[name] for name in NAMED}
+every_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: getattr(game, "stem", game))
 
 
 def test_every_file_is_expected():
@@ -84,6 +88,11 @@ def test_a_file_has_the_rules_of_its_table(name):
     path = FOLDER / f"{name}.toml"
     assert Rules.from_toml(path) == Rules(**EXPECTED[name])
     assert bideuchre_env.make(path).name == name
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_variant_has_the_rules_of_its_table(name):
+    assert RULES[name] == Rules(**NAMED[name])
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -98,10 +107,10 @@ def test_a_file_begins_with_its_source(path):
     assert re.search(r"https?://|[Ss]ource: .*|public projects?", head)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_rule_plays_a_game_against_cautious(path):
+@every_game
+def test_rule_plays_a_game_against_cautious(game):
     """The environment raises an error for an illegal action."""
-    game = bideuchre_env.make(path)
+    game = bideuchre_env.make(game)
     env = game.env()
     env.reset(seed=3)
     players = [agents.make(("rule", "cautious")[seat % 2], game.rules) for seat in range(4)]
@@ -129,10 +138,10 @@ def test_the_page_lists_each_game_under_its_deck(cards):
 
 
 @needs_page
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_row_of_a_game_has_its_bids_and_target(path):
-    rules = Rules.from_toml(path)
-    [row] = [each for each in PAGE.read_text("utf-8").splitlines() if f"({path.name}) |" in each]
+@every_game
+def test_the_row_of_a_game_has_its_bids_and_target(game):
+    rules, link = GAMES[game], game.name if isinstance(game, Path) else f"../{game}.md"
+    [row] = [each for each in PAGE.read_text("utf-8").splitlines() if f"({link}) |" in each]
     bids, lone, no_trump, auction, end, _ = (cell.strip() for cell in row.strip("|").split("|"))
     assert bids.startswith("{} to {}".format(*rules.partnered))
     if lone != "the same":

@@ -211,6 +211,10 @@ CLUB = bideuchre_env.club_v0
 BARRIE = bideuchre_env.barrie_v0
 SIX_CARD = bideuchre_env.six_card_v0
 DOUBLE_DECK = bideuchre_env.double_deck_v0
+PARTNERS_BEST = bideuchre_env.partners_best_v0
+INDIANA = bideuchre_env.indiana_v0
+PEPPER = bideuchre_env.pepper_v0
+ONE_CALL = tuple(game for game in VARIANTS if game.rules.auction == "once")
 CALLING = (SIMPLIFIED, CLUB, BARRIE)
 GENERAL = (SIX_CARD, DOUBLE_DECK)
 BID_EUCHRE = (CLUB, BARRIE, SIX_CARD, DOUBLE_DECK)

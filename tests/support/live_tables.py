@@ -29,7 +29,8 @@ from bideuchre_env.web.table import LiveTable
 
 SHORT: dict[str, dict[str, Any]] = {
     **{name: {"max_hands": 2} for name in ("cincinnati_v0", "club_v0", "barrie_v0")},
-    **{name: {"max_hands": 1} for name in ("six_card_v0", "double_deck_v0")},
+    **{name: {"max_hands": 2} for name in ("partners_best_v0", "pepper_v0")},
+    **{name: {"max_hands": 1} for name in ("six_card_v0", "double_deck_v0", "indiana_v0")},
     "simplified_v0": {},
 }
 PORT = 8765

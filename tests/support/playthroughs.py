@@ -19,6 +19,12 @@ from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules import actions
 
 VARIANTS = tuple(variants)
+SIX = VARIANTS[:6]
+"""The variants without low no trump, rounds of bidding and lone bids with partner.
+
+Tests that take seconds for each game play these only. The options of the other three are in the
+random rules of `strategies.py`, in `law/test_wider_family.py`, and in the cheap tests of all nine.
+"""
 DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
 """Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
 RED_BOWERS = [
