@@ -192,7 +192,8 @@ def variants(report: Report) -> str:
     vec = ("`vec`: `sample` and `step`", "`vec`: `step`")
     rolls = ("`rollout`", "`rollout`, observing", "`rollout` by `rule`")
     header = ("variant", "`raw_env()`", *vec, *rolls)
-    return table(header, (tuple(cells(name)) for name in RULES))
+    measured = [name for name in RULES if find(report, "Rollouts", f"random, {name}")]
+    return table(header, (tuple(cells(name)) for name in measured))
 
 
 def agents(report: Report) -> str:

@@ -14,7 +14,7 @@ from support.agent_games import (
     start,
     varied_decisions,
 )
-from support.playthroughs import DIFFERENT
+from support.playthroughs import DIFFERENT, SIX
 
 import bideuchre_env
 from bideuchre_env import agents
@@ -44,7 +44,7 @@ def unwrapped(advice):
 def test_advice_has_the_choice_of_its_agent(name, monkeypatch):
     if name != "inference":
         limit_listing(monkeypatch)
-    for variant in DIFFERENT if name in SEARCH else RULES:
+    for variant in DIFFERENT if name in SEARCH else SIX:
         rules = RULES[variant]
         advisor = Advisor(rules, AGENTS[name], 4 if name in ("rule", "expert", "net") else None)
         agent = agents.make(AGENTS[name], rules, seed=0)

@@ -11,6 +11,7 @@ from support.agent_games import (
     varied_decisions,
 )
 from support.custom_agents import Once
+from support.playthroughs import SIX
 
 from bideuchre_env._intervals import t_quantile
 from bideuchre_env.agents.advice import Advisor, advise_row
@@ -112,7 +113,7 @@ def levels_of(some, acts, t, alone):
 CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", target=20)
 
 
-@pytest.mark.parametrize("rules", [*RULES.values(), CUSTOM], ids=[*RULES, "custom"])
+@pytest.mark.parametrize("rules", [*map(RULES.get, SIX), CUSTOM], ids=[*SIX, "custom"])
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch):
     """Advice of any agent tries these calls, every strain to name and every card to play."""
     limit_listing(monkeypatch)

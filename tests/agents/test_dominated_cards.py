@@ -17,6 +17,7 @@ from support.agent_games import (
     shipped,
     start,
 )
+from support.playthroughs import SIX
 
 from bideuchre_env import agents, solver
 from bideuchre_env.agents.advice import advise_row
@@ -32,7 +33,7 @@ from bideuchre_env.runtime.jit import entry_kernel
 
 pytestmark = pytest.mark.search
 
-GAMES = {name: rules for name, rules in RULES.items() if any(bid.exchange for bid in rules.lone)}
+GAMES = {name: RULES[name] for name in SIX if any(bid.exchange for bid in RULES[name].lone)}
 THREE = BARRIE.replace(ranks="9", copies=1, partnered=(1, 6), lone=(Bid("call-3", 12, 3),))
 AFTER = BARRIE.replace(lone=(Bid("call-2", 12, 2),), strain_named="after_auction")
 CUSTOM = {"three cards of a single deck": THREE, "strain named after the auction": AFTER}

@@ -19,7 +19,7 @@ from support.agent_games import (
     varied_decisions,
 )
 from support.commands import python
-from support.playthroughs import DIFFERENT
+from support.playthroughs import DIFFERENT, SIX
 from support.strategies import random_rules
 
 from bideuchre_env import agents
@@ -42,7 +42,9 @@ def made(name, rules, **options):
 
 def variants_of(name):
     kind = name.partition(":")[0]
-    return shipped(kind) if kind in LEARNED else tuple(RULES)
+    if kind in LEARNED:
+        return shipped(kind)
+    return SIX if kind in SEARCH else tuple(RULES)
 
 
 def custom_games(name):

@@ -23,7 +23,7 @@ SIX = VARIANTS[:6]
 """The variants without low no trump, rounds of bidding and lone bids with partner.
 
 Tests that take seconds for each game play these only. The options of the other three are in the
-random rules of `strategies.py`, in `law/test_wider_family.py`, and in the cheap tests of all nine.
+random rules of `strategies.py`, in the tests of wider rules and in the cheap tests of all nine.
 """
 DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
 """Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
