@@ -48,6 +48,7 @@ LONE = 50  # of 100 turns to call, the number in which a lone bid and another ca
 LONE_WIDTH = 4.0  # in multiples of `WIDTH`: how far the other call may then be below the best
 KEEP = 4  # rounds whose hands are used for training
 RIDGE = 50.0  # ridge penalty of `refit_shifts`
+LATER = 2  # times that an auction in rounds may be played on to the next call of the same seat
 AT_ONCE = 20_000
 N_SHIFT_INPUTS = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
@@ -163,6 +164,7 @@ def try_calls(
 ) -> Array:
     """Play `n` hands out with each of two calls at turn `call` (0 to 3); return rows of `TRIAL`.
 
+    In an auction in rounds, `call` is the first turn of the seat; later ones are tried, too.
     `work` values calls, `agent` plays for the caller's side, `other` for the opponents; `width` and
     `lone` are those of `two_calls`. Hands without a second call are left out, so there may be no
     rows.
@@ -177,6 +179,9 @@ def try_calls(
     callers, every = players.copy(), np.arange(n)
     callers[every, seats] = CALLER
     play_hands(agent.rules, states, (agent, other), callers)
+    if agent.rules.auction != "once":
+        for _ in range(LATER):
+            play_to_next_call(work, agent, other, states, callers, rng)
     trials = new_rows(TRIAL, n)
     try_rows(work, states, rng.integers(0, 2**62, n), width, lone, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
@@ -192,6 +197,31 @@ def try_calls(
         ours = (played["declarer"] == seats) & (played["level"] == trials["level"][:, which])
         trials["stood"][:, which] &= ours
     return trials
+
+
+def play_to_next_call(
+    work: ExpertWorkspace,
+    agent: RowAgent,
+    other: CompleteAgent,
+    states: Array,
+    callers: Array,
+    rng: np.random.Generator,
+) -> None:
+    """Play half of the hands on to the next call of their caller, if there is one, in place.
+
+    The caller makes the best call first. `states` are at a call of the caller, or over; `callers`
+    are the players of `play_hands`.
+    """
+    trials = new_rows(TRIAL, len(states))
+    trials["action"] = -1
+    try_rows(work, states, np.zeros(len(states), np.int64), 0.0, 0, trials)
+    on = np.flatnonzero((trials["action"][:, 0] >= 0) & (states["phase"] == AUCTION))
+    on = on[rng.random(len(on)) < 0.5]
+    later = states[on]
+    apply_rows(later, agent.tables, np.arange(len(on)), trials["action"][on, 0].copy())
+    play_hands(agent.rules, later, (agent, other), callers[on])
+    again = later["phase"] == AUCTION
+    states[on[again]] = later[again]
 
 
 @entry_kernel
