@@ -1,8 +1,8 @@
-"""Weights for custom rules that `bideuchre prepare` has saved on this machine.
+"""Weights that `bideuchre prepare` has saved on this machine.
 
 They are in the user's cache folder, one file per kind of agent and rules, and remain after an
-upgrade of the package. The package's own variants never use them. An agent that is created after a
-file has been replaced uses the new file.
+upgrade of the package. The variants for which the package has weights of `net` never use them. An
+agent that is created after a file has been replaced uses the new file.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
+from importlib import resources
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from bideuchre_env._files import reason
 from bideuchre_env._inputs import read_file
@@ -26,6 +27,10 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.cache import user_cache
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+DATA = "bideuchre_env.agents.data"
 PREPARED = ("expert", "net")
 """The kinds of agents that can be prepared."""
 PREPARED_FILE = "prepared "
@@ -44,6 +49,21 @@ _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 _HashAndWeights: TypeAlias = tuple[str | None, Weights | None]
 """The hash of a file and its weights; both None without a file."""
 _last: dict[Path, _HashAndWeights] = {}
+
+
+def file_of(kind: str, variant: str) -> Traversable:
+    """Return the path of the package's weights of a kind of agent; it need not exist."""
+    return resources.files(DATA).joinpath(f"{kind}-{variant}.npz")
+
+
+@lru_cache(maxsize=64)
+def packaged_name(rules: Rules) -> str | None:
+    """Return the name of the variant with these rules, if the package has its weights, else None.
+
+    They are those of `net`; a variant without them can be prepared.
+    """
+    names = (name for name, known in RULES.items() if known == rules)
+    return next((name for name in names if file_of("net", name).is_file()), None)
 
 
 @lru_cache(maxsize=64)
@@ -76,11 +96,11 @@ def prepared_file(kind: str, rules: Rules) -> Path:
 def prepared_weights(kind: str, rules: Rules) -> Weights | None:
     """Return the weights that were prepared for these rules, or None if there are none.
 
-    Always None for the rules of a package's variant. Within `registry.freeze_files` the result of
-    the last call is reused, even if the file has changed. Calls the callback of `watch_files`.
-    Raises `WeightsError` if the file is damaged.
+    Always None for a variant of which the package has weights. Within `registry.freeze_files` the
+    result of the last call is reused, even if the file has changed. Calls the callback of
+    `watch_files`. Raises `WeightsError` if the file is damaged.
     """
-    if rules in RULES.values():
+    if packaged_name(rules):
         return None
     with suppress(OptionError):
         place = prepared_file(kind, rules)

@@ -185,18 +185,20 @@ def unlike(rules: Rules, fitted: Rules) -> tuple[bool, bool, float]:
     """Return a sort key of how much the bidding of the game `fitted` differs from that of `rules`.
 
     Its parts are whether the deck differs; whether `fitted` lacks a lone bid of `rules` with the
-    same exchange and value; and a weighted count of differing rules, plus the difference of the
-    lowest partnered bids in eighths of the tricks.
+    same exchange, value and players; and a weighted count of differing rules, plus the difference
+    of the lowest partnered bids in eighths of the tricks.
     """
     games = rules, fitted
     deck, other = ((game.kinds, game.copies) for game in games)
-    lone, has = ({(bid.exchange, bid.value) for bid in game.lone} for game in games)
+    lone, has = ({(bid.exchange, bid.value, bid.partner) for bid in each.lone} for each in games)
     low = [game.partnered[0] / game.tricks if game.partnered else 1.0 for game in games]
     differing = (
         4 * (rules.strain_named != fitted.strain_named)
+        + 4 * ((rules.auction == "once") != (fitted.auction == "once"))
         + 3 * (rules.all_pass != fitted.all_pass)
         + 2 * (rules.moon_ladder != fitted.moon_ladder)
         + 2 * (bool(rules.lone) != bool(fitted.lone))
+        + (rules.no_trump != fitted.no_trump)
         + (rules.opening_lead != fitted.opening_lead)
         + (rules.dealer_may_equal != fitted.dealer_may_equal)
         + (rules.win_rule != fitted.win_rule)

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.prepared import PREPARED, prepared_weights
+from bideuchre_env.agents.prepared import PREPARED, file_of, prepared_weights
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import Network
 from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
-DATA = "bideuchre_env.agents.data"
 
 
 class LearnedAgent(RowAgent):
@@ -105,11 +99,6 @@ def provenance(kind: str) -> dict[str, dict[str, Any]]:
     return {
         name: dict(read_weights(file).metadata) for name, file in files.items() if file.is_file()
     }
-
-
-def file_of(kind: str, variant: str) -> Traversable:
-    """Return the path of a kind of agent's weights for a variant; it need not exist."""
-    return resources.files(DATA).joinpath(f"{kind}-{variant}.npz")
 
 
 def network_of(weights: Weights, part: str) -> Network:

@@ -31,6 +31,7 @@ from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
 from bideuchre_env.agents.prepared import (
     PREPARED,
+    packaged_name,
     prepared_file,
     prepared_folder,
     prepared_weights,
@@ -134,12 +135,11 @@ class Preparation:
 
         Weights are saved only if they are significantly better. Afterwards `expert`, `net` and the
         agents built on them use the saved weights for these rules. Raises `OptionError` for a
-        variant of the package, for rules that are already prepared unless `again`, and while
-        another run prepares them.
+        variant of which the package has weights, for rules that are already prepared unless
+        `again`, and while another run prepares them.
         """
-        for name, rules in RULES.items():
-            if rules == self.rules:
-                raise OptionError(f"{name} needs no preparing: the package has its weights")
+        if name := packaged_name(self.rules):
+            raise OptionError(f"{name} needs no preparing: the package has its weights")
         steps = self.folder.parent
         with only_run_in(steps, BUSY):
             if not again and any(prepared_file(kind, self.rules).exists() for kind in PREPARED):

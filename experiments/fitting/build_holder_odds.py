@@ -2,10 +2,11 @@
 
     python experiments/fitting/build_holder_odds.py --seed 1
 
-made the shipped file (`--out agents/data/holder_odds.npz`). In each of `--rounds` rounds, the rule
-player plays `--hands` hands of every registered variant, in all seats. Whenever a seat with 2 to 6
-cards in hand is to play, the script counts the true holders of the cards that this seat cannot see.
-It also counts their holders in deals sampled for this seat (`agents/expert/sampled_deals.py`).
+made the shipped file (`--out agents/data/holder_odds.npz`), when the package had six variants (see
+its provenance). In each of `--rounds` rounds, the rule player plays `--hands` hands of every
+registered variant, in all seats. Whenever a seat with 2 to 6 cards in hand is to play, the script
+counts the true holders of the cards that this seat cannot see. It also counts their holders in
+deals sampled for this seat (`agents/expert/sampled_deals.py`).
 After the round, the odds are multiplied by true count / sampled count; the next round samples its
 deals with the new odds. The first round has equal odds everywhere.
 
