@@ -7,7 +7,8 @@
     python $script --seed 1 --games $games --hands 200000 --rounds 6
     python $script --seed 1 --games double_deck_v0 --hands 700000 --rounds 8
     python $script --seed 1 --games indiana_v0 --hands 200000 --rounds 6
-    python $script --seed 1 --games partners_best_v0 pepper_v0 --hands 200000 --rounds 6
+    python $script --seed 1 --games partners_best_v0 --hands 200000 --rounds 6
+    python $script --seed 1 --games pepper_v0 --hands 200000 --rounds 6
 
 made the shipped file (`--out agents/data/call_network.npz`), the first four in 360, 180, 330 and
 454 s with OMP_NUM_THREADS=1 on two cores. Before the fourth run, the values of the last speaker's

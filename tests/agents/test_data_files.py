@@ -77,10 +77,10 @@ def test_weights_are_small_fit_their_game_and_have_provenance(file):
     assert agents.make(f"{kind}:weights={file}", RULES[variant]).name.startswith(kind)
 
 
-def test_all_files_together_are_at_most_6_megabytes():
+def test_all_files_together_are_at_most_7_megabytes():
     assert FROZEN
     assert FROZEN.keys() < {file.name for file in EVERY_FILE}
-    assert sum(file.stat().st_size for file in EVERY_FILE) <= 6 * 10**6
+    assert sum(file.stat().st_size for file in EVERY_FILE) <= 7 * 10**6
 
 
 @pytest.mark.parametrize("file", EVERY_FILE, ids=lambda file: file.stem)
