@@ -58,6 +58,8 @@ def test_forged_rows_are_refused(variant, forgery):
     vec.reset(seed=4)
     states = vec.get_state()
     change, fault = FORGERIES[forgery]
+    if forgery == "four passes" and vec.rules.auction != "once":
+        fault = "calls"  # the number of calls stays in range
     change(states[1])
     assert not np.array_equal(states, vec.get_state())
     match = rf"states\[1\] is no position of this game: .*\b{fault}\b"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles.reference import suit_of
 from support.custom_agents import ObservationPolicy
+from support.playthroughs import SIX
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
@@ -20,6 +21,7 @@ RANKS = "AKQJT9"  # in the order of card kinds
 
 
 GAMES = {**RULES, "low no trump": RULES["barrie_v0"].replace(no_trump="both")}
+TWINS = [*SIX, "low no trump"]  # in rounds of bidding the decoded words lack earlier calls
 
 
 def decisions(name, rows=24, steps=60):
@@ -192,7 +194,7 @@ class Twin:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", TWINS)
 def test_inputs_equal_the_twin(name, part):
     observations, masks, layout = decisions(name)
     features = features_of(GAMES[name], part)

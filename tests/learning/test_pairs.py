@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.chi_square import assert_fits
 from support.custom_agents import ObservationPolicy
-from support.playthroughs import DIFFERENT, VARIANTS
+from support.playthroughs import DIFFERENT, SIX
 from support.ray_clusters import in_order
 from support.solo_helpers import assert_same
 
@@ -75,7 +75,7 @@ class Twin:
 @pytest.mark.parametrize(
     ("name", "phases", "opponent"),
     [
-        *((name, ALL, None) for name in VARIANTS),
+        *((name, ALL, None) for name in (*SIX, "pepper_v0")),
         *((name, CARDS, None) for name in DIFFERENT[:2]),
         *((name, ALL, ObservationPolicy(8)) for name in DIFFERENT[:2]),
     ],
