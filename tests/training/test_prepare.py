@@ -11,7 +11,7 @@ from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.call_features import N_INPUTS
 from bideuchre_env.agents.expert.call_network import LAYERS, calls_of, load_network, package_network
-from bideuchre_env.agents.learned.shipped import shipped_weights
+from bideuchre_env.agents.learned.shipped import provenance, shipped_weights
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder, prepared_weights
 from bideuchre_env.agents.registry import freeze_files
 from bideuchre_env.cli.main import main
@@ -247,6 +247,24 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
     write_weights(file, net.arrays, net.metadata)
     with pytest.raises(WeightsError, match="kind="):
         agents.make("expert", farm.rules)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_variant_can_be_prepared_unless_the_package_has_its_weights(name):
+    """Of a variant with packaged weights, a prepared file is not even read."""
+    rules = RULES[name]
+    file = prepared_file("net", rules)
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"nonsense")
+    if name in provenance("net"):
+        assert shipped_weights("net", rules).metadata["variant"] == name
+        with pytest.raises(OptionError, match=f"{name} needs no preparing"):
+            small(variant_of(name, [])).run()
+    else:
+        with pytest.raises(WeightsError, match=file.name):
+            shipped_weights("net", rules)
+        with pytest.raises(OptionError, match=f"{name} is prepared already"):
+            small(variant_of(name, [])).run()
 
 
 def test_without_a_cache_folder_the_packaged_weights_are_used(farm, monkeypatch, tmp_path):
