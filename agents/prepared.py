@@ -38,7 +38,7 @@ PREPARED_FILE = "prepared "
 
 ADDED_LATER = (
     "no_trump", "no_trump_from", "auction", "exchange_seen", "made_scores", "made_bonus",
-    "defenders_score", "floor",
+    "defenders_score", "floor", "kitty",
 )  # fmt: skip
 """Options that did not exist when the first files were prepared."""
 

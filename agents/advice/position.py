@@ -79,7 +79,7 @@ def carry_known_out(replays: Array, tables: Array, states: Array) -> bool:
     """
     if not deal_around(tables[0], replays[0]):
         return False
-    deal_replay(replays[0], states[0])
+    deal_replay(replays[0], tables[0], states[0])
     return carry_out(replays[0], tables[0], states[0])
 
 
@@ -300,6 +300,10 @@ class _Knowledge(NamedTuple):
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
+        if role >= 0 and self.rules.kitty:
+            raise DealError(
+                f"kitty={self.rules.kitty}: positions after the kitty are not supported"
+            )
         knows_given = (0, 2) if self.rules.exchange_seen == "open" else (0,)
         for name, cards, knows in (
             ("given", self.given, knows_given),

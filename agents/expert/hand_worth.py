@@ -81,8 +81,12 @@ def hand_worth(cards: str | Iterable[str], rules: Rules) -> HandWorth:
     Raises:
         NotationError: `cards` has something that is no card.
         DealError: `cards` is not a full hand of the deck.
-        OptionError: the deck has no table.
+        OptionError: the deck has no table, or the game has a kitty.
     """
+    if rules.kitty:
+        raise OptionError(
+            f"kitty={rules.kitty}: expected 0, because the tables are of hands without a kitty"
+        )
     hand, table = parse_hand(cards, rules), hand_table.hand_table(rules.kinds, rules.copies)
     if table is None:
         sizes = sorted(kinds * copies for kinds, copies in hand_table.DECKS)

@@ -50,16 +50,18 @@ def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables
     """Return the tables for these rules and goal.
 
     `network` is one `NETWORK` record; None stands for the result of `load_network`. Without a
-    fitted network and without lone bids neither a hand table nor estimates are used, because the
-    rule player's calls are better then. Raises `TableError` or `WeightsError` for a damaged file.
+    fitted network, and without lone bids or with a kitty, neither a hand table nor estimates are
+    used, because the rule player's calls are better then. Raises `TableError` or `WeightsError` for
+    a damaged file.
     """
     network = load_network(rules) if network is None else network
     fitted = bool(network["first"].any())
     weighed = bool(rules.lone) or fitted
-    hands = (hand_table(rules.kinds, rules.copies) if weighed else None) or NO_TABLE
+    has_table = weighed and not rules.kitty  # the tables are of hands without a kitty
+    hands = (hand_table(rules.kinds, rules.copies) if has_table else None) or NO_TABLE
     wins = win_table(rules) if goal == "game" else np.zeros((0, 0, 0))
     return ExpertTables(
-        load_weights(rules.kinds, rules.copies),
+        load_weights(rules.kinds, rules.copies, rules.kitty),
         sealed(hands.keys),
         sealed(hands.tricks),
         sealed(hands.lone),

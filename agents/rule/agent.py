@@ -65,7 +65,7 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     `bidding.WEIGHTS`.
     """
     if weights is None:
-        weights = load_weights(rules.kinds, rules.copies)
+        weights = load_weights(rules.kinds, rules.copies, rules.kitty)
     elif (getattr(weights, "dtype", None), getattr(weights, "shape", None)) != (WEIGHTS, (1,)):
         raise OptionError("weights: expected one record of `bidding.WEIGHTS`, or None")
     return RuleWorkspace(
@@ -223,12 +223,13 @@ def certain_action(view: View, t: Tables, legal: int) -> int:
 
 @kernel
 def rule_card(view: View, t: Tables, legal: int) -> int:
-    """Return the kind of the card to give up, pass or play, of the `legal` kinds (bits)."""
+    """Return the card to lay away, give up, pass or play: a kind of the `legal` ones (bits)."""
     legal = undominated(view, t, legal)
     if legal & (legal - 1) == 0:
         return lowest_bit(legal)
     if view.phase == GIVING:
-        return least_kept(view, t, legal, True)  # a losing side card, then a low trump
+        # a losing side card; of a lone hand then a low trump
+        return least_kept(view, t, legal, view.sitting_out >= 0)
     if view.phase == PASSING:
         return pass_over(view, t, legal)
     return lead(view, t, legal) if view.led < 0 else follow(view, t, legal)

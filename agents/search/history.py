@@ -58,7 +58,7 @@ def record_history(space: SearchWorkspace) -> None:
     for seat in range(N_SEATS):
         history.last[seat] = -1
         history.call_hashes[seat] = calls_hash(space, seat)
-    deal_replay(replay, s)
+    deal_replay(replay, t, s)
     action = next_action(replay, t, s)
     while action >= 0 and n < MOST_MOMENTS:
         bits, seat, phase = legal_bits(s, t), s.turn, s.phase

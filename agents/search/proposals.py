@@ -9,7 +9,7 @@ import numpy as np
 
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.search.workspace import Caller, SearchWorkspace
-from bideuchre_env.core.hands import NO_CARDS, held, put, take
+from bideuchre_env.core.hands import NO_CARDS, held, put, put_cards, take
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import GIVING, PLAY
@@ -56,19 +56,6 @@ def deal_caller(space: SearchWorkspace, number: int) -> float:
         for i in range(MAX_EXCHANGE):
             world.given[i] = caller.given[i]
     return float(caller.logs[chosen])
-
-
-@kernel
-def put_cards(hand: int, cards: Array) -> int:
-    """Return the hand plus the kinds in `cards` up to the first -1.
-
-    The result is `NO_CARDS` if the hand is `NO_CARDS` or would have three copies of a kind.
-    """
-    for i in range(len(cards)):
-        if cards[i] < 0 or hand == NO_CARDS:
-            return hand
-        hand = NO_CARDS if held(hand, cards[i]) == 2 else put(hand, cards[i])
-    return hand
 
 
 @kernel

@@ -48,7 +48,7 @@ def deal_around(t: Tables, replay: State) -> bool:
     """Complete `replay`, the row that seat 0 knows (`decode`), to a replay with four dealt hands.
 
     Unknown cards are filled in arbitrarily, even against the rules of following suit. Returns False
-    if no deal and exchange fit the known cards.
+    if no deal and exchange fit the known cards. A kitty must not have been taken up.
     """
     kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1
@@ -67,7 +67,7 @@ def deal_around(t: Tables, replay: State) -> bool:
     rest = before_exchange(t, replay, rest)
     for seat in range(1, N_SEATS):
         rest = fill(replay, seat, rest, tricks)
-    return rest == 0 and popcount(replay.hands[0]) == tricks
+    return rest >= 0 and popcount(rest) == t.kitty and popcount(replay.hands[0]) == tricks
 
 
 @kernel
@@ -225,7 +225,7 @@ def rebuild(
         return False
     if not deal_around(t, replay):
         return False
-    deal_replay(replay, world)
+    deal_replay(replay, t, world)
     if not carry_out(replay, t, world):
         return False
     if world.phase != phase or world.turn != 0:

@@ -111,8 +111,8 @@ class DealtGame:
         if not self._dealt:
             self.hand_began = self._choices
         self._dealt.append(choice)
-        if len(self._dealt) < self.rules.cards:
-            return
+        if len(self._dealt) < N_SEATS * self.rules.tricks:
+            return  # the rest is the kitty
         hands = [hand_bits(self._dealt[seat::N_SEATS]) for seat in range(N_SEATS)]
         deal_given_row(self._states, self._tables, np.array(hands, np.int64))
         self._dealt = []
@@ -124,23 +124,33 @@ class DealtGame:
         self._histories.append(opening)
 
     def _act(self, action: int) -> None:
-        seat, phase = self.turn, int(self._states[0]["phase"])
+        seat, before = self.turn, self._states.copy()[0]
         turn = self._play(self._states, self._tables, self._offsets, action, self._seen, self._mask)
         if turn == NOT_LEGAL:
             known = 0 <= action < len(self._names)
             name = self._names[action] if known else f"action {action}"
             raise IllegalActionError(illegal(self._states[0], self.rules, name))
         self.turn, self.paid_last = turn, 0.0
-        self._add(seat, phase, self._names[action])
+        self._add(seat, before, self._names[action])
         if turn == HAND_OVER:
             self._end_hand()
 
-    def _add(self, seat: int, phase: int, name: str) -> None:
-        """Add a choice to every history; only the seat's own names the card of an exchange."""
+    def _add(self, seat: int, before: Any, name: str) -> None:
+        """Add a choice to every history; only the seat's own names a card that it does not play.
+
+        `before` is the state row before the choice.
+        """
+        phase, kitty = int(before["phase"]), self.rules.kitty
         if phase not in (GIVING, PASSING):
             self._histories = [f"{history} | {seat} {name}" for history in self._histories]
+            row = self._states[0]
+            if kitty and phase < GIVING and row["phase"] == GIVING:
+                cards = _cards(hand_bits(row["kitty"][:kitty].tolist()))
+                self._histories[int(row["declarer"])] += f" | takes {cards}"
             return
         what = "gives" if phase == GIVING else "passes"
+        if kitty and phase == GIVING and before["laid"][kitty - 1] < 0:
+            what = "lays away"
         for place, history in enumerate(self._histories):
             card = name if place == seat else "a card"
             self._histories[place] = f"{history} | {seat} {what} {card}"

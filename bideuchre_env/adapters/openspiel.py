@@ -117,7 +117,7 @@ class BidEuchreGame(pyspiel.Game):
         bound = int(np.abs(tables["payoff"]).max()) + max(rules.tricks, int(tables["others"].max()))
         most = bound * hands if by_points else 1.0
         decisions = rules.most_calls + 1 + 2 * rules.exchange + rules.cards
-        self._chances = min(_MOST, 1 + rules.cards * hands)
+        self._chances = min(_MOST, 1 + N_SEATS * rules.tricks * hands)
         info = pyspiel.GameInfo(
             num_distinct_actions=actions.of(rules).n,
             max_chance_outcomes=max(N_SEATS, rules.kinds),

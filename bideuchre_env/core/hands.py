@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bideuchre_env.core.records import State
 from bideuchre_env.rules.cards import COPY_SHIFT
-from bideuchre_env.runtime.jit import inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
 
 @inline_kernel
@@ -35,3 +35,16 @@ def take(hand: int, kind: int) -> int:
     if hand < 0 or hand >> kind & 1 == 0:
         return NO_CARDS
     return hand - (1 << (kind + COPY_SHIFT * (hand >> (kind + COPY_SHIFT) & 1)))
+
+
+@kernel
+def put_cards(hand: int, cards: Array) -> int:
+    """Return the hand plus the kinds in `cards` up to the first -1.
+
+    The result is `NO_CARDS` if the hand is `NO_CARDS` or would have three copies of a kind.
+    """
+    for i in range(len(cards)):
+        if cards[i] < 0 or hand == NO_CARDS:
+            return hand
+        hand = NO_CARDS if held(hand, cards[i]) == 2 else put(hand, cards[i])
+    return hand

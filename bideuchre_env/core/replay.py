@@ -7,9 +7,10 @@ row.
 
 from __future__ import annotations
 
-from bideuchre_env.core.hands import put, take
+from bideuchre_env.core.hands import put, put_cards, take
 from bideuchre_env.core.phases.auction import at_level
-from bideuchre_env.core.phases.deal import GOLDEN, begin_hand, seed_stream
+from bideuchre_env.core.phases.deal import GOLDEN, begin_hand, deal_kitty, seed_stream
+from bideuchre_env.core.phases.exchange import has_kitty, lays_away
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY, UNFINISHED
 from bideuchre_env.core.step import apply, is_legal
@@ -19,7 +20,7 @@ from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 
 @kernel
-def deal_replay(replay: State, s: State) -> None:
+def deal_replay(replay: State, t: Tables, s: State) -> None:
     """Deal the hands of a replay in row `s`, with its score, its dealer and its counts of hands."""
     seed_stream(s, GOLDEN, GOLDEN)  # any valid state: the next deal is not part of the hand
     s.dealer = replay.dealer
@@ -31,6 +32,7 @@ def deal_replay(replay: State, s: State) -> None:
         s.score[side] = replay.score[side]
     for seat in range(N_SEATS):
         s.hands[seat] = replay.hands[seat]
+    deal_kitty(s, t)
     begin_hand(s)
 
 
@@ -49,7 +51,7 @@ def next_action(replay: State, t: Tables, s: State) -> int:
     if phase == PLAY:
         kind = replay.plays[turn * MAX_TRICKS + s.trick]
     elif phase == GIVING:
-        kind = replay.given[s.picks]
+        kind = replay.laid[s.picks] if lays_away(s, t) else replay.given[s.picks]
     elif phase == PASSING:
         kind = replay.passed[s.picks]
     return t.card_offset + kind if kind >= 0 else -1
@@ -105,7 +107,7 @@ def last_caller_row(replays: Array, tables: Array, states: Array) -> int:
     The hands of the row have no effect.
     """
     s, seat = states[0], -1
-    deal_replay(replays[0], s)
+    deal_replay(replays[0], tables[0], s)
     action = next_action(replays[0], tables[0], s)
     while action >= 0 and s.phase == AUCTION:
         seat = s.turn
@@ -127,6 +129,8 @@ def wind_back(t: Tables, s: State, replay: State) -> None:
     for i in range(len(s.given)):
         replay.given[i] = s.given[i]
         replay.passed[i] = s.passed[i]
+    for i in range(len(s.laid)):
+        replay.laid[i] = s.laid[i] if s.laid[i] < t.kinds else -1
     if s.phase < GIVING or s.declarer < 0:
         return
     declarer, partner = s.declarer, (s.declarer + 2) & 3
@@ -141,3 +145,9 @@ def wind_back(t: Tables, s: State, replay: State) -> None:
             replay.hands[declarer] = put(replay.hands[declarer], s.given[i])
             if t.open_exchange and s.phase >= PASSING:
                 replay.hands[partner] = take(replay.hands[partner], s.given[i])
+    if has_kitty(s, t):
+        hand = put_cards(replay.hands[declarer], replay.laid)
+        for i in range(t.kitty):
+            if 0 <= s.kitty[i] < t.kinds:
+                hand = take(hand, s.kitty[i])
+        replay.hands[declarer] = hand

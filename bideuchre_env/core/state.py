@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import MAX_KINDS, MAX_KITTY, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.jit import Array, as_rows, new_rows
 
 
@@ -21,7 +21,7 @@ class Phase(IntEnum):
 
     AUCTION = 0  # a call
     NAMING = 1  # the strain, after the auction
-    GIVING = 2  # the declarer gives up a card
+    GIVING = 2  # the declarer lays away a card for the kitty, or gives one up in an exchange
     PASSING = 3  # the partner passes a card
     PLAY = 4  # a card to the trick
     DEAL = 5  # no action: the hand is over and the next one is not dealt yet
@@ -71,7 +71,9 @@ STATE = np.dtype(
         ("calls", np.int8, (N_SEATS,)),  # the last: -1 none yet, 0 pass, 1 + level a bid
         ("call_strains", np.int8, (N_SEATS,)),  # strain of the last bid if it names one, or -1
         ("calls_made", np.int8),  # in rounds at most 3 until the auction is over, then 4
-        ("picks", np.int8),  # cards picked in this half of the exchange
+        ("picks", np.int8),  # cards laid away, or picked in this half of the exchange
+        ("kitty", np.int8, (MAX_KITTY,)),  # kinds dealt to the kitty, ascending, or -1
+        ("laid", np.int8, (MAX_KITTY,)),  # kinds the declarer laid away for it, in order, or -1
         ("given", np.int8, (MAX_EXCHANGE,)),  # kinds the declarer gave up, in order, or -1
         ("passed", np.int8, (MAX_EXCHANGE,)),  # kinds the partner passed, in order, or -1
         # the play

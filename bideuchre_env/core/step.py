@@ -6,7 +6,12 @@ import numpy as np
 
 from bideuchre_env.core.bits import clear, gather_bits, spread_bits_at
 from bideuchre_env.core.phases.auction import apply_call, apply_strain, legal_call, legal_strain
-from bideuchre_env.core.phases.exchange import apply_exchange, begin_exchange, legal_exchange
+from bideuchre_env.core.phases.exchange import (
+    apply_exchange,
+    begin_exchange,
+    legal_exchange,
+    take_kitty,
+)
 from bideuchre_env.core.phases.play import apply_card, begin_play, legal_card
 from bideuchre_env.core.phases.scoring import end_hand
 from bideuchre_env.core.records import State, Tables
@@ -208,8 +213,10 @@ def play_forced(s: State, t: Tables) -> int:
 
 @kernel
 def begin_cards(s: State, t: Tables) -> None:
-    """Begin the exchange if the contract has one, else the play."""
-    if t.exchange[s.level] > 0:
+    """Begin the laying away for a kitty, or the exchange if the contract has one, or the play."""
+    if t.kitty > 0:
+        take_kitty(s)
+    elif t.exchange[s.level] > 0:
         begin_exchange(s)
     else:
         begin_play(s, t)

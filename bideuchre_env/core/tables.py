@@ -42,6 +42,7 @@ TABLES = np.dtype(
         ("kinds", np.int32),  # card kinds, 16 to 24
         ("copies", np.int32),
         ("tricks", np.int32),  # cards in a hand, 4 to 12
+        ("kitty", np.int32),  # cards dealt to the kitty, 0 to 4
         # the action numbering (actions.py)
         ("n_actions", np.int32),
         ("n_strains", np.int32),  # strains of the game, 4 to 6
@@ -136,6 +137,7 @@ def compile_tables(rules: Rules) -> Array:
     t = table[0]
     acts = actions.of(rules)
     t["kinds"], t["copies"], t["tricks"] = rules.kinds, rules.copies, rules.tricks
+    t["kitty"] = rules.kitty
     t["n_actions"], t["n_strains"] = acts.n, len(rules.strains)
     t["trump_offset"], t["card_offset"] = acts.trump_offset, acts.card_offset
     _number_calls(rules, t)

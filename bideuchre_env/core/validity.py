@@ -91,7 +91,7 @@ def play_rows_again(
                 for side in range(2):
                     replay.score[side] -= s.points[side]
                 replay.hands_played -= 1 if s.declarer >= 0 else 0
-            deal_replay(replay, fresh)
+            deal_replay(replay, t, fresh)
             play_again(replay, t, fresh)
             fresh.padding = s.padding
             for word in range(2):

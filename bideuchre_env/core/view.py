@@ -179,8 +179,8 @@ def see_scores(s: State, t: Tables, seat: int, view: View) -> None:
 def see_exchange(s: State, t: Tables, view: View) -> tuple[int, int]:
     """Write the part of the exchange that the seat knows.
 
-    Returns the kinds that it has given up, and those that it has given up twice, as bits. Cards of
-    an open exchange that partner has returned do not count.
+    Returns the kinds that it has given up or laid away, and those twice, as bits. Cards of an open
+    exchange that partner has returned do not count.
     """
     seen, seen_pair = 0, 0
     view.given = 0
@@ -194,6 +194,9 @@ def see_exchange(s: State, t: Tables, view: View) -> tuple[int, int]:
                 twice = seen_pair & back
                 seen_pair ^= twice
                 seen &= ~(back ^ twice)
+        for i in range(t.kitty):
+            if s.laid[i] >= 0:
+                seen, seen_pair = add_kind(seen, seen_pair, s.laid[i])
     if view.declarer == 2 or (view.declarer == 0 and s.phase >= PLAY):
         view.received, _ = add_kinds(0, 0, s.passed)
     return seen, seen_pair

@@ -206,7 +206,7 @@ def _common_rules(rules: Rules) -> list[str]:
     return [
         " ".join([bowers, *strains, sheet["Scoring"][0]]),
         "",
-        *([" ".join(sheet["Exchange"]), ""] if rules.exchange else []),
+        *([" ".join(sheet["Exchange"]), ""] if rules.exchange or rules.kitty else []),
         f"{sheet['Play'][1]} {play}",
     ]
 
@@ -256,7 +256,9 @@ def _action_space(rules: Rules) -> list[str]:
     rows = [("0", "`pass`", "no bid"), _action_row(names, 1, bids, f"bids, lowest first{in_bid}")]
     if bids < strains:
         rows.append(_action_row(names, bids, strains, "the declarer names the strain"))
-    use = "play a card, or give it away in an exchange" if rules.exchange else "play a card"
+    uses = ["lay it away for the kitty"] * bool(rules.kitty)
+    uses += ["give it away in an exchange"] * bool(rules.exchange)
+    use = ", or ".join(["play a card", *uses])
     rows.append(_action_row(names, strains, acts.n, use))
     return table((f"action in `Discrete({acts.n})`", "name", "meaning"), rows)
 
@@ -314,7 +316,7 @@ def decisions_of_hands(rules: Rules) -> list[int]:
     calls are counted as four.
     """
     before = {
-        bid: N_SEATS + (not actions.names_strain(rules, bid)) + 2 * bid.exchange
+        bid: N_SEATS + (not actions.names_strain(rules, bid)) + 2 * bid.exchange + rules.kitty
         for bid in rules.ladder
     }
     return sorted({n + (N_SEATS - bid.alone) * rules.tricks for bid, n in before.items()})
@@ -338,9 +340,10 @@ def _rewards(rules: Rules) -> list[str]:
 
 
 def _starting_state(rules: Rules) -> list[str]:
+    kitty = f" and {rules.kitty} in the kitty" if rules.kitty else ""
     return [
-        f"A random dealer, {rules.tricks} random cards in each hand, no points. The seat left of "
-        "the dealer calls first."
+        f"A random dealer, {rules.tricks} random cards in each hand{kitty}, no points. The seat "
+        "left of the dealer calls first."
     ]
 
 

@@ -102,15 +102,17 @@ def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
 
     They are the `kind` of agent, the version `features` of its features, and the properties of the
     game on which features and outputs depend: the deck, the bids' names and numbers of exchanged
-    cards, when a strain is named and, if they are not the usual ones, the strains, the auction and
-    who sees an exchange. A lone bid with partner is marked; the values of bids are not included.
+    cards, when a strain is named and, if they are not the usual ones, the strains, the auction, who
+    sees an exchange and the kitty. A lone bid with partner is marked; the values of bids are not
+    included.
     Raises `OptionError` unless `rules` are `Rules` and `features` is a whole number.
     """
     check_rules(rules)
     if not is_integer(features):
         raise OptionError(f"features={brief(features)}: expected the number of a version")
-    usual = {"no_trump": "high", "auction": "once", "exchange_seen": "blind"}
-    more = {name: getattr(rules, name) for name in usual if getattr(rules, name) != usual[name]}
+    usual = {"no_trump": "high", "auction": "once", "exchange_seen": "blind", "kitty": "0"}
+    own = {name: str(getattr(rules, name)) for name in usual}
+    more = {name: value for name, value in own.items() if value != usual[name]}
     bids = []
     for bid in rules.ladder:
         exchange = f" ({bid.exchange})" if bid.exchange else ""

@@ -73,8 +73,10 @@ class Lines(Look):
             return Text(f"  {self.name(seat)}: {spoken(name)}")
         if any(name == self.trick(number)[seat] for number in range(self.rules.tricks)):
             return Text(f"  {self.verb(seat, 'play')} ").append_text(self.card(name))
-        gives = seat == self.row["declarer"]
-        text = Text(f"  {self.verb(seat, 'give up' if gives else 'pass')} ")
+        does = "give up" if seat == self.row["declarer"] else "pass"
+        if self.rules.kitty and self.row["given"][0] < 0:
+            does = "lay away"
+        text = Text(f"  {self.verb(seat, does)} ")
         return text.append_text(self.card(name) if self.seen(seat) else Text("a card"))
 
     def seat_numbers(self) -> str:
@@ -95,6 +97,7 @@ class Lines(Look):
                 lines.append(Text("  All four pass."))
             elif row["phase"] > Phase.NAMING:
                 lines.append(self.contract_line())
+                lines += self.kitty_lines()
         elif last >= 0 and row["led"] < 0:
             lines.append(self.trick_line(last))
         elif row["phase"] == Phase.PLAY and row["led"] < 0:
@@ -105,6 +108,15 @@ class Lines(Look):
         if self.over:
             lines.append(Text(" ".join((*self.hand_result(), self.score())), style="bold"))
         return lines
+
+    def kitty_lines(self) -> list[RenderableType]:
+        """Line on the kitty that the declarer has taken up, with its cards if visible; or none."""
+        (names, visible), declarer = self.kitty(), int(self.row["declarer"])
+        if not names:
+            return []
+        text = Text(f"  {self.verb(declarer, 'take up')} the kitty")
+        cards = Text(" ").join(map(self.card, self.fanned(names)))
+        return [text.append(": ").append_text(cards) if visible else text]
 
     def hand_result(self) -> list[str]:
         """Whether the contract was made, and the points; empty for a passed-out hand."""

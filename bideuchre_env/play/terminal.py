@@ -49,6 +49,7 @@ _PROMPTS = {
     Phase.PASSING: "The card you pass to your partner",
     Phase.PLAY: "Your card",
 }
+_LAY_AWAY = "The card you lay away"
 
 
 class Quit(Exception):
@@ -136,7 +137,8 @@ class Terminal:
 
     def _decide(self) -> None:
         self._do_again()
-        self._prompt(_PROMPTS[Phase(int(self.session.row["phase"]))], self._act)
+        prompt = _PROMPTS[Phase(int(self.session.row["phase"]))]
+        self._prompt(_LAY_AWAY if self._lines().lays_away else prompt, self._act)
 
     def _act(self, text: str) -> None:
         legal, hand = self.session.legal(), self._lines().hand(self.me)

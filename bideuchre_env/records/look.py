@@ -13,7 +13,7 @@ from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.replay import last_caller_row
 from bideuchre_env.core.state import Outcome, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.words import STRAIN_WORDS, TO_DO, card_words
+from bideuchre_env.records.words import LAY_AWAY, STRAIN_WORDS, TO_DO, card_words
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import (
@@ -152,7 +152,18 @@ class Look:
         """The seat to act and its kind of action, "partner to call"; the hand must not be over."""
         row = self.row
         led = f", {STRAIN_WORDS[row['led']]} led" if row["led"] >= 0 else ""
-        return f"{self.who(int(row['turn']))} {TO_DO[Phase(int(row['phase']))]}{led}"
+        return f"{self.who(int(row['turn']))} {self.to_do}{led}"
+
+    @property
+    def to_do(self) -> str:
+        """The kind of action of the seat to act, "to call"; the hand must not be over."""
+        return LAY_AWAY if self.lays_away else TO_DO[Phase(int(self.row["phase"]))]
+
+    @property
+    def lays_away(self) -> bool:
+        """Whether the declarer is to lay away a card for the kitty."""
+        kitty = self.rules.kitty
+        return bool(kitty and self.row["phase"] == Phase.GIVING and self.row["laid"][kitty - 1] < 0)
 
     def trump_power(self, name: str) -> int:
         """Rank of a trump, highest for the right bower; 0 for any other card."""
@@ -168,6 +179,21 @@ class Look:
     def hand(self, seat: int) -> list[str]:
         """Cards of a seat in the order of `fanned`."""
         return self.fanned(hand_names(int(self.row["hands"][seat])))
+
+    def kitty(self) -> tuple[list[str], bool]:
+        """Return the names of the cards dealt to the kitty, and whether the viewer knows them.
+
+        The declarer knows them when it has taken them up; the open view always does.
+        """
+        row = self.row
+        taken = self.bid is not None and row["phase"] > Phase.NAMING
+        knows = self.seen(int(row["declarer"])) if taken else self.viewer is None or self.open_hands
+        return [CARD_NAMES[kind] for kind in row["kitty"][: self.rules.kitty] if kind >= 0], knows
+
+    def laid_away(self) -> tuple[list[str], bool]:
+        """Return the names of the cards laid away, and whether the viewer knows them."""
+        laid = [CARD_NAMES[kind] for kind in self.row["laid"][: self.rules.kitty] if kind >= 0]
+        return laid, self.seen(int(self.row["declarer"]))
 
     def exchanged(self) -> tuple[tuple[list[str], bool], tuple[list[str], bool]]:
         """Return the cards given up so far, and the cards passed so far.

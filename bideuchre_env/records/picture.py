@@ -183,7 +183,7 @@ class TablePicture(Look):
         """Yield the centre of the table: next action (except a play), exchange, trick and trump."""
         row, phase = self.row, self.row["phase"]
         if phase in TO_DO and phase != Phase.PLAY:
-            to_do = f"{self.who(int(row['turn']))} {TO_DO[Phase(int(phase))]}"
+            to_do = f"{self.who(int(row['turn']))} {self.to_do}"
             yield Words(380, 158, to_do, 14, "dim")
         if phase in (Phase.GIVING, Phase.PASSING):
             yield from self._exchange()
@@ -196,9 +196,13 @@ class TablePicture(Look):
             yield Suit(543, 198, STRAINS[strain], 26, "red" if STRAINS[strain] in "DH" else "ink")
 
     def _exchange(self) -> Iterator[Mark]:
-        """Yield the cards given up and passed so far, face up if the viewer knows them."""
-        for words, (names, visible), x in zip(
-            ("given up", "passed"), self.exchanged(), (320, 440), strict=True
+        """Yield the cards given up and passed so far, face up if the viewer knows them.
+
+        While the declarer lays away cards for a kitty, yield these instead.
+        """
+        piles = zip(("given up", "passed"), self.exchanged(), (320, 440), strict=True)
+        for words, (names, visible), x in (
+            [("laid away", self.laid_away(), 380)] if self.lays_away else piles
         ):
             if names:
                 yield Words(x, 190, words, 12, "dim")

@@ -212,10 +212,11 @@ class GameRecord:
         """Replay, verify and yield each hand; `RecordError` at the first error."""
         _check_header(self)
         rules = self.rules
+        fields = HAND_FIELDS + ("kitty",) * bool(rules.kitty)
         states = new_states(1)
         for number, hand in enumerate(self.hands):
             where = f"hand {number + 1}"
-            _check_fields(where, hand, HAND_FIELDS)
+            _check_fields(where, hand, fields)
             try:
                 dealt, played = _replay_hand(states, rules, hand, number, self.start)
                 _compare(hand, hand_of(states[0], rules))
@@ -326,8 +327,8 @@ def _replay_hand(
 
 
 def _compare(stated: dict[str, Any], replayed: dict[str, Any]) -> None:
-    for name in ("declarer", "contract", "tricks", "points", "score"):
-        if not _same(stated[name], replayed[name]):
+    for name in ("declarer", "contract", "tricks", "points", "score", "kitty"):
+        if name in replayed and not _same(stated[name], replayed[name]):
             raise RecordError(
                 f"{name} {brief(stated[name])}, but the replay gives {replayed[name]!r}"
             )

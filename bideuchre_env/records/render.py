@@ -142,15 +142,23 @@ class _TextLook(Look):
         return Text.assemble("Contract: ", (self.notation() or "", "bold"), f" by {who}{how}")
 
     def exchange(self) -> Text | None:
-        """The exchange so far, with "??" for cards that the viewer does not know; None without."""
+        """The kitty and the exchange so far, with "??" for cards that the viewer does not know.
+
+        None without them.
+        """
         given, passed = self.exchanged()
-        if not given[0]:
-            return None
-        declarer = int(self.row["declarer"])
-        parts: list[str | Text] = [f"Seat {declarer} gives up ", self.pile(*given)]
+        kitty, laid, declarer = self.kitty(), self.laid_away(), int(self.row["declarer"])
+        parts: list[str | Text] = []
+        if kitty[0]:
+            parts += ["Kitty ", self.pile(*kitty)]
+        if laid[0]:
+            parts += [f", seat {declarer} lays away ", self.pile(*laid)]
+        if given[0]:
+            parts += [f", seat {declarer} gives up " if parts else f"Seat {declarer} gives up "]
+            parts += [self.pile(*given)]
         if passed[0]:
             parts += [f", seat {(declarer + 2) % N_SEATS} passes ", self.pile(*passed)]
-        return Text.assemble(*parts)
+        return Text.assemble(*parts) if parts else None
 
     def tricks(self) -> Table:
         """Table with a line per trick and a column per seat."""

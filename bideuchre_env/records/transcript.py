@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.core.hands import held
+from bideuchre_env.core.hands import held, put_cards
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.replay import deal_replay, next_action, wind_back
 from bideuchre_env.core.state import new_states
@@ -29,12 +29,12 @@ from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 HAND_FIELDS = ("dealer", "deal", "actions", "declarer", "contract", "tricks", "points", "score")
 """The fields of a hand in order; they are the first entries of `Writing.words`."""
 (DEALER, DEAL, ACTIONS, DECLARER, CONTRACT, TRICKS, POINTS, SCORE) = range(len(HAND_FIELDS))
-_MARKS = ("[", "]", ", ", "}", "null")
-(OPEN, CLOSE, COMMA, END, NULL) = range(len(HAND_FIELDS), len(HAND_FIELDS) + len(_MARKS))
-NAMES = NULL + 1  # index of the first action name; the contracts follow the names
+_MARKS = ("[", "]", ", ", "}", "null", ', "kitty": ')
+(OPEN, CLOSE, COMMA, END, NULL, KITTY) = range(len(HAND_FIELDS), len(HAND_FIELDS) + len(_MARKS))
+NAMES = KITTY + 1  # index of the first action name; the contracts follow the names
 CONTRACTS = 1 + len(STRAINS)  # contracts per bid: without a strain, or with each
 _DIGITS = 20
-_MOST_WORDS = 3 * (MOST_CALLS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS) + 40
+_MOST_WORDS = 3 * (MOST_CALLS + 1 + 2 * MAX_EXCHANGE + 2 * N_SEATS * MAX_TRICKS) + 44
 
 
 class Writing(NamedTuple):
@@ -97,6 +97,8 @@ def write_hands(states: Array, tables: Array, index: Array, writing: Writing, en
         wind_back(t, s, replay)
         at = put_number(writing, put(writing, at, DEALER), s.dealer)
         at = put_deal(writing, at, t, replay)
+        if t.kitty > 0:
+            at = put_hand(writing, put(writing, at, KITTY), t, put_cards(0, replay.kitty))
         at = put_actions(writing, at, t, replay)
         at = put_result(writing, at, t, s)
         ends[j] = at
@@ -139,21 +141,26 @@ def put_pair(writing: Writing, at: int, field: int, pair: Array) -> int:
 @kernel
 def put_deal(writing: Writing, at: int, t: Tables, replay: State) -> int:
     """Write the four hands as dealt, each sorted: spades first, high cards first."""
-    ranks = t.kinds // 4
     at = put(writing, put(writing, at, DEAL), OPEN)
     for seat in range(N_SEATS):
-        at = put(writing, at, OPEN)
-        hand, cards = replay.hands[seat], 0
-        for i in range(t.kinds):
-            kind = (i % ranks) * 4 + 3 - i // ranks
-            for _ in range(held(hand, kind)):
-                if cards > 0:
-                    at = put(writing, at, COMMA)
-                at = put(writing, at, NAMES + t.card_offset + kind)
-                cards += 1
-        at = put(writing, at, CLOSE)
+        at = put_hand(writing, at, t, replay.hands[seat])
         if seat + 1 < N_SEATS:
             at = put(writing, at, COMMA)
+    return put(writing, at, CLOSE)
+
+
+@kernel
+def put_hand(writing: Writing, at: int, t: Tables, hand: int) -> int:
+    """Write the cards of a hand integer as a list, as `put_deal` sorts them."""
+    ranks, cards = t.kinds // 4, 0
+    at = put(writing, at, OPEN)
+    for i in range(t.kinds):
+        kind = (i % ranks) * 4 + 3 - i // ranks
+        for _ in range(held(hand, kind)):
+            if cards > 0:
+                at = put(writing, at, COMMA)
+            at = put(writing, at, NAMES + t.card_offset + kind)
+            cards += 1
     return put(writing, at, CLOSE)
 
 
@@ -162,7 +169,7 @@ def put_actions(writing: Writing, at: int, t: Tables, replay: State) -> int:
     """Write every action of the hand, in order, by replaying it."""
     at = put(writing, put(writing, at, ACTIONS), OPEN)
     fresh, first = writing.fresh[0], True
-    deal_replay(replay, fresh)
+    deal_replay(replay, t, fresh)
     action = next_action(replay, t, fresh)
     while action >= 0:
         if not first:

@@ -19,6 +19,7 @@ TO_DO = {
     Phase.PASSING: "to pass a card",
     Phase.PLAY: "to play",
 }
+LAY_AWAY = "to lay away a card"  # in phase GIVING, for a kitty
 _SIGNS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 _RANK_WORDS = {"A": "ace", "K": "king", "Q": "queen", "J": "jack", "T": "ten", "9": "nine"}
 

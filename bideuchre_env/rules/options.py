@@ -41,6 +41,7 @@ class GameKeywords(TypedDict, total=False):
 
     ranks: Ranks
     copies: int
+    kitty: int
     partnered: Sequence[int] | None
     lone: Sequence[Bid | Mapping[str, Any]]
     strain_named: StrainNamed
@@ -101,6 +102,12 @@ class GameOptions:
         1,
         "Copies of each card; of two identical cards in a trick the first played wins.",
         values="1 or 2",
+    )
+    kitty: int = option(
+        0,
+        "Cards dealt to a kitty: before any exchange the declarer takes them up and lays away as "
+        "many cards, face down and out of play, unseen by the others.",
+        values="0 or 4, with a deck of at least 24 cards",
     )
     partnered: tuple[int, int] | None = option(
         (1, 6),
@@ -238,7 +245,7 @@ class GameOptions:
     @property
     def tricks(self) -> int:
         """Cards in each hand, so tricks in a hand: 4 to 12."""
-        return self.cards // 4
+        return (self.cards - self.kitty) // 4
 
     @property
     def ladder(self) -> tuple[Bid, ...]:

@@ -21,7 +21,8 @@ def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArra
     """Return four lists of card names, by seat, as hand integers, int64 (4,).
 
     Cards may be spelled as in `spelled_card`, with `notation` only as in records. Raises
-    `DealError` unless they are exactly the deck of these rules, dealt out equally.
+    `DealError` unless they are exactly the deck of these rules, dealt out equally. The cards of a
+    kitty are those that no hand has.
     """
     read = parse_card if notation else spelled_card
     if not isinstance(deal, (list, tuple)) or len(deal) != N_SEATS:
@@ -37,15 +38,17 @@ def parse_deal(deal: Any, rules: Rules, *, notation: bool = False) -> npt.NDArra
         if len(kinds) != rules.tricks:
             raise DealError(
                 f"deal, seat {seat}: {len(kinds)} cards: expected {rules.tricks} in this deck"
+                + f" with a kitty of {rules.kitty}" * bool(rules.kitty)
             )
         hands.append(kinds)
+    most = "at most " if rules.kitty else ""
     counts = Counter(kind for kinds in hands for kind in kinds)
     for kind in sorted(counts.keys() | set(range(rules.kinds))):
         copies = rules.copies if kind < rules.kinds else 0
-        if counts[kind] != copies:
+        if counts[kind] != copies and not (rules.kitty and counts[kind] < copies):
             raise DealError(
-                f"deal: {CARD_NAMES[kind]} {counts[kind]} times: expected {copies} in this deck of "
-                f"{rules.cards} cards"
+                f"deal: {CARD_NAMES[kind]} {counts[kind]} times: expected {most}{copies} in this "
+                f"deck of {rules.cards} cards"
             )
     import numpy as np
 

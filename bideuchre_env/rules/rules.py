@@ -16,6 +16,7 @@ from bideuchre_env._checks import (
     check_type,
     did_you_mean,
     is_integer,
+    is_whole,
     unknown_options,
 )
 from bideuchre_env._deprecation import RENAMED, present_name
@@ -28,7 +29,7 @@ from bideuchre_env.rules.bids import (
     lone_bids,
     trick_range,
 )
-from bideuchre_env.rules.cards import MAX_TRICKS, plain_letters
+from bideuchre_env.rules.cards import MAX_KITTY, MAX_TRICKS, plain_letters
 from bideuchre_env.rules.options import (
     CHOICES,
     OPTIONS,
@@ -44,7 +45,17 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 MAX_COUNT = 10**15
-NUMBERS = ("copies", "target", "rounds", "max_hands", "floor", "no_trump_from", "made_bonus")
+LEAST_WITH_KITTY = 24  # cards of a deck with a kitty: hands of five cards
+NUMBERS = (
+    "copies",
+    "kitty",
+    "target",
+    "rounds",
+    "max_hands",
+    "floor",
+    "no_trump_from",
+    "made_bonus",
+)
 """The options that are whole numbers."""
 
 
@@ -83,6 +94,7 @@ class Rules(GameOptions):
             if is_integer(value := getattr(self, name)):
                 object.__setattr__(self, name, int(value))
         check_integer("copies", self.copies, 1, 2)
+        self._check_kitty()
         check_integer("max_hands", self.max_hands, 1, MAX_COUNT)
         check_integer("made_bonus", self.made_bonus, 0, MAX_TRICKS)
         self._check_ladder()
@@ -92,15 +104,28 @@ class Rules(GameOptions):
         self._check_scoring()
         self._check_winning()
 
+    def _check_kitty(self) -> None:
+        if not is_whole(self.kitty) or self.kitty not in (0, MAX_KITTY):
+            raise RulesError(
+                f"kitty={brief(self.kitty)}: expected 0 or {MAX_KITTY}, the only kitty that tables "
+                "of Bid Euchre play with"
+            )
+        if self.kitty and self.cards < LEAST_WITH_KITTY:
+            raise RulesError(
+                f"kitty={self.kitty}: expected 0 with this deck of {self.cards} cards, because "
+                f"hands of {self.tricks} cards are not played; a kitty needs {LEAST_WITH_KITTY}"
+            )
+
     def _check_ladder(self) -> None:
         if self.partnered is None and not self.lone:
             raise RulesError("partnered=None, lone=[]: expected at least one bid")
         if self.partnered is not None:
             low, high = self.partnered
+            kitty = f" less a kitty of {self.kitty}" if self.kitty else ""
             if not 1 <= low <= high <= self.tricks:
                 raise RulesError(
                     f"partnered=({low}, {high}): expected from 1 up to {self.tricks}, the "
-                    f"tricks of a hand of this {self.cards}-card deck, low before high"
+                    f"tricks of a hand of this {self.cards}-card deck{kitty}, low before high"
                 )
         if len(self.ladder) > MAX_BIDS:
             raise RulesError(f"{len(self.ladder)} bids: expected at most {MAX_BIDS}")

@@ -41,6 +41,10 @@ _OPENING_LEAD = {
     "declarer": "The declarer leads to the first trick.",
     "left": "The seat left of the declarer leads to the first trick.",
 }
+_KITTY = (
+    "After the auction, with the strain named, the declarer takes up the kitty and lays away\n"
+    "{kitty} cards face down, which only the declarer sees; they are out of play."
+)
 _FLOOR = "A side at {floor} or less loses; if both are, the declarer's side."
 _BOTH_OVER = {
     "declarer": "if both sides are there, the declarer's side wins.",
@@ -80,9 +84,10 @@ def rule_table(rules: GameOptions) -> str:
 
 def _cards(rules: GameOptions) -> list[str]:
     ranks = {"9": "9 10 J Q K A", "10": "10 J Q K A", "J": "J Q K A"}[rules.ranks]
+    kitty = f" and {rules.kitty} to a kitty" if rules.kitty else ""
     copies = "one of each card" if rules.copies == 1 else "two of each card"
     lines = [
-        f"{rules.cards} cards ({ranks}, {copies}), {rules.tricks} to each of four seats; "
+        f"{rules.cards} cards ({ranks}, {copies}), {rules.tricks} to each of four seats{kitty}; "
         "partners sit opposite.",
         "Trumps: right bower, left bower, A K Q and down; the left bower belongs to trumps.",
         "Other suits, and every suit at no trump: A K Q J and down.",
@@ -134,14 +139,17 @@ def _lone_bid(bid: Bid) -> str:
 
 
 def _exchange(rules: GameOptions) -> list[str]:
+    kitty = _KITTY.format(kitty=rules.kitty).split("\n") if rules.kitty else []
     if not rules.exchange:
-        return ["None."]
+        return kitty or ["None."]
     if rules.exchange_seen == "open":
         return [
+            *kitty,
             "After the auction the declarer gives the cards to partner, who takes them up and then",
             "passes as many, perhaps some of them. The rest of partner's hand is out of play.",
         ]
     return [
+        *kitty,
         "After the auction the declarer gives up the cards face down, then the partner passes as",
         "many face down; neither sees the other's choice first. Given-up cards are out of play.",
     ]

@@ -15,7 +15,7 @@ from bideuchre_env.core.one_row import replay_row
 from bideuchre_env.core.state import STATE, Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import NO_HANDS, NO_TRICK, NOT_IN_PLAY, ending_fault
-from bideuchre_env.errors import DealError, PositionError
+from bideuchre_env.errors import DealError, OptionError, PositionError
 from bideuchre_env.records.record import GameRecord, PlayedHand
 from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KINDS, N_SEATS
 from bideuchre_env.rules.parse import parse_deal
@@ -145,9 +145,15 @@ def hands_of_deals(deals: Any, rules: Rules) -> Array:
     """Return validated deals as hand integers, int64 (n, 4).
 
     `deals` is such an array, or a list of deals, each of four lists of card names. Raises
-    `DealError` unless each deal gives out the whole deck, the same number of cards to each seat.
+    `DealError` unless each deal gives out the whole deck, the same number of cards to each seat,
+    and `OptionError` for a game with a kitty.
     """
     check_rules(rules)
+    if rules.kitty:
+        raise OptionError(
+            f"kitty={rules.kitty}: expected 0, because the solver does not choose the cards that "
+            "are laid away; it solves positions after that, see `solve`"
+        )
     if not isinstance(deals, np.ndarray):
         if not isinstance(deals, (list, tuple)):
             raise DealError(

@@ -82,9 +82,13 @@ def test_the_state_contains_the_four_hands(game, seed, choices):
 
 
 def hidden_fields(rules, row, seat):
-    """Yield "given", "passed" or both: the piles of the exchange that are hidden from a seat."""
+    """Yield the names of the piles of kitty and exchange that are hidden from a seat."""
     declarer, phase = int(row["declarer"]), int(row["phase"])
     taken_up = rules.exchange_seen == "open" and phase >= 3 and seat == (declarer + 2) % 4
+    if seat != declarer or phase < 2:
+        yield "kitty"
+    if seat != declarer:
+        yield "laid"
     if seat != declarer and not taken_up:
         yield "given"
     if seat != (declarer + 2) % 4 and (phase == 3 or seat != declarer):
@@ -123,7 +127,7 @@ def test_blocks_partition_the_vector(game, seed):
         assert (layout.low[layout.slices[block.name]] == block.low).all()
         assert (layout.high[layout.slices[block.name]] == block.high).all()
         offset = int(layout.offsets[0][block.name])
-        private = block.name in ("hand", "discarded", "passed")
+        private = block.name in ("hand", "kitty", "laid_away", "discarded", "passed")
         assert offset + (0 if private else layout.private_size) == at
         at += block.size
     assert at == layout.size == len(layout.low) == len(layout.high)

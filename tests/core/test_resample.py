@@ -25,6 +25,9 @@ LONE = (Bid("call-2", 12, exchange=2), Bid("call-1", 18, exchange=1), Bid("moon"
 TINY = Rules(ranks="J", partnered=(1, 4), lone=LONE, target=32)
 DOUBLE = Rules(ranks="J", copies=2, partnered=None, lone=LONE, target=52)
 OPEN = TINY.replace(exchange_seen="open")
+KITTY = Rules(ranks="9", kitty=4, partnered=(1, 5), target=32)
+KITTY_EXCHANGE = Rules(copies=2, ranks="J", kitty=4, partnered=None, lone=LONE[:1], target=52)
+PILES = ("given", "passed", "laid", "kitty")
 TINY_ROLES = ("declarer", "left", "partner", "right")
 
 
@@ -34,9 +37,13 @@ def names(kinds):
 
 
 def outcome(row):
-    """A redeal as a hashable key: the four hands, the cards given up, and the cards passed."""
+    """A redeal as a hashable key: the four hands, the cards given up, and the cards passed.
+
+    With a kitty, also the cards laid away, and those taken up.
+    """
     hands = tuple(tuple(sorted(hand_names(int(hand)))) for hand in row["hands"])
-    return (*hands, tuple(sorted(names(row["given"]))), tuple(sorted(names(row["passed"]))))
+    piles = [tuple(sorted(names(row[name]))) for name in PILES]
+    return (*hands, *(piles if piles[-1] else piles[:2]))
 
 
 def splits(cards, sizes):
@@ -53,6 +60,8 @@ def splits(cards, sizes):
 def all_deals(env, seat):
     """The weight of every outcome that a seat's information allows, by brute force."""
     row = env._states[0]
+    if env.rules.kitty:
+        return kitty_deals(env, seat)
     strain = ("C", "D", "H", "S", "NT", "LOW")[row["strain"]] if row["strain"] >= 0 else "NT"
     declarer, phase = int(row["declarer"]), int(row["phase"])
     partner = (declarer + 2) % 4
@@ -99,6 +108,43 @@ def all_deals(env, seat):
             continue
         for chosen in combinations(sorted(hands_now[declarer] + played[declarer]), len(passed)):
             weights[tuple(map(tuple, (*hands_now, piles_now[0], sorted(chosen))))] += 1
+    return weights
+
+
+def kitty_deals(env, seat):
+    """The weights of `all_deals` in the play of a game with a kitty and without an exchange.
+
+    The declarer knows the kitty and the cards laid away. For another seat any cards are as likely
+    to be laid away, and any four that the declarer had then are as likely to be the kitty.
+    """
+    row = env._states[0]
+    declarer, strain = int(row["declarer"]), ("C", "D", "H", "S", "NT", "LOW")[row["strain"]]
+    played = [names(row["plays"][who * 12 : who * 12 + 12]) for who in range(4)]
+    hands = [hand_names(int(hand)) for hand in row["hands"]]
+    laid, kitty = names(row["laid"]), names(row["kitty"])
+    seen = Counter(hands[seat]) + sum(map(Counter, played), Counter())
+    seen += Counter(laid) if seat == declarer else Counter()
+    unknown = list((Counter(deck(env.rules.ranks, env.rules.copies)) - seen).elements())
+    others = [who for who in range(4) if who != seat]
+    sizes = [len(hands[who]) for who in others] + [len(laid)] * (seat != declarer)
+    voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
+    weights: Counter = Counter()
+    for piles in splits(unknown, sizes):
+        if any(
+            suit_of(card, strain) in void
+            for pile, void in zip(piles[:3], voids, strict=True)
+            for card in pile
+        ):
+            continue
+        now = [sorted(hands[seat])] * 4
+        for who, pile in zip(others, piles[:3], strict=True):
+            now[who] = sorted(pile)
+        away, choices = sorted(laid), [kitty]
+        if seat != declarer:
+            away = sorted(piles[3])
+            choices = combinations(sorted(now[declarer] + played[declarer] + away), len(kitty))
+        for chosen in choices:
+            weights[tuple(map(tuple, (*now, (), (), away, sorted(chosen))))] += 1
     return weights
 
 
@@ -175,11 +221,11 @@ def samples(env, seat, n, seed):
     for i in range(n):
         rows[:] = env._states
         resample_row(rows, tables, seat, redeals, *split_seed(seed + i))
-        exchanged = (tuple(sorted(rows[name][0].tolist())) for name in ("given", "passed"))
+        exchanged = (tuple(sorted(rows[name][0].tolist())) for name in PILES)
         by_bits[(tuple(rows["hands"][0].tolist()), *exchanged)] += 1
     in_words: Counter = Counter()
     for key, count in by_bits.items():
-        in_words[outcome(dict(zip(("hands", "given", "passed"), key, strict=True)))] += count
+        in_words[outcome(dict(zip(("hands", *PILES), key, strict=True)))] += count
     return in_words
 
 
@@ -209,6 +255,7 @@ def cost(env, seat):
     row = env._states[0]
     sizes = [len(hand_names(int(row["hands"][who]))) for who in range(4) if who != seat]
     sizes += [len(names(row["given"])), len(names(row["passed"])) * (row["phase"] == 3)]
+    sizes += [len(names(row["laid"])) * (seat != row["declarer"])]
     return prod(range(1, sum(sizes) + 1)) / prod(prod(range(1, size + 1)) for size in sizes)
 
 
@@ -219,6 +266,7 @@ ENDINGS = {  # rules, and the limits of `cost` in the usual and in the long test
     "exchange": (TINY, 1_300, 4_000),
     "open exchange": (OPEN, 1_300, 4_000),
     "double deck exchange": (DOUBLE, 1_800, 9_000),
+    "kitty": (KITTY, 250, 900),
 }
 
 
@@ -314,6 +362,69 @@ def test_a_finished_hand_is_redealt_uniformly():
     for seat in range(4):
         defends = (seat - int(env._states[0]["declarer"])) % 2 == 1
         assert (len(assert_uniform(env, seat, 29)) > 1) == defends
+
+
+KITTY_POSITIONS = [  # rules, phase, picks, level: the auction, laying away, giving, passing, play
+    (KITTY, 0, 0, -1),
+    (KITTY, 2, 2, 2),
+    (KITTY, 4, 0, 2),
+    (KITTY_EXCHANGE, 2, 3, 0),
+    (KITTY_EXCHANGE, 3, 1, 0),
+    (KITTY_EXCHANGE, 4, 2, 0),
+]
+
+
+@pytest.mark.parametrize("role", range(4), ids=TINY_ROLES)
+@pytest.mark.parametrize(("rules", "phase", "picks", "level"), KITTY_POSITIONS)
+def test_a_hidden_card_may_be_in_every_place_of_a_game_with_a_kitty(
+    rules, phase, picks, level, role
+):
+    """Its places are as likely as they have room; the kitty has four of the declarer's cards."""
+    env = at_phase(phase, level, picks, rules)
+    row, n = env._states[0], 600
+    declarer = max(int(row["declarer"]), 0)
+    seat, partner = (declarer + role) % 4, (declarer + 2) % 4
+    taken, phase = row["phase"] >= 2, int(row["phase"])
+    room = {who: len(hand_names(int(row["hands"][who]))) for who in range(4) if who != seat}
+    if seat != declarer or not taken:
+        room["down"] = len(names(row["laid"])) if taken else 4
+    if seat != declarer:
+        room["given"] = len(names(row["given"]))
+    if seat != partner and phase == 3:
+        room["passed"] = len(names(row["passed"]))
+    if seat == partner and phase == 4 and len(names(row["passed"])):
+        room[declarer] -= len(names(row["passed"]))  # it knows these
+    total = sum(room.values())
+    tables, redeals, rows = compile_tables(rules), new_redeal(), env._states.copy()
+    places, kitty, known = Counter(), 0, Counter(hand_names(int(row["hands"][seat])))
+    if seat == declarer and taken:
+        known += Counter(names(row["laid"])) + Counter(names(row["given"]))
+    if seat == partner:
+        known += Counter(names(row["passed"]))
+    copies = Counter(deck(rules.ranks, rules.copies)) - known
+    card = max(sorted(copies), key=copies.__getitem__)
+    for i in range(n):
+        rows[:] = env._states
+        resample_row(rows, tables, seat, redeals, *split_seed(i))
+        now = rows[0]
+        for who in range(4):
+            if who != seat:
+                held = hand_names(int(now["hands"][who])).count(card)
+                if seat == partner and who == declarer and phase == 4:
+                    held -= names(row["passed"]).count(card)
+                places[who] += held
+        places["down"] += names(now["laid"] if taken else now["kitty"]).count(card)
+        places["given"] += names(now["given"]).count(card) * (seat != declarer)
+        places["passed"] += names(now["passed"]).count(card) * (phase == 3 and seat != partner)
+        kitty += names(now["kitty"]).count(card)
+        assert sorted(now["kitty"]) == now["kitty"].tolist()
+    expected = {place: n * copies[card] * size / total for place, size in room.items() if size}
+    assert {place for place, times in places.items() if times} == set(expected)
+    assert_fits([places[place] for place in expected], list(expected.values()))
+    if taken and seat == declarer:
+        assert names(now["kitty"]) == names(row["kitty"])
+    elif taken:  # four of the cards that the declarer had then
+        assert 0 < kitty < n * copies[card]
 
 
 def test_partner_knows_where_a_passed_pair_is():

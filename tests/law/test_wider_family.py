@@ -2,7 +2,15 @@
 
 import pytest
 from support.agent_games import Position
-from support.law_tables import BARRIE, CINCINNATI, SIX_CARD, Table, play_trick, split_hands
+from support.law_tables import (
+    BARRIE,
+    CINCINNATI,
+    SIX_CARD,
+    SUITS,
+    Table,
+    play_trick,
+    split_hands,
+)
 
 import bideuchre_env
 from bideuchre_env import Bid, Rules
@@ -339,6 +347,86 @@ def test_a_game_that_is_won_has_no_floor():
         rules.replace(floor=0)
 
 
+def kitty_table():
+    """A table of 32 cards with a kitty of AS KS QS JS, at which seat 0 declares 3 hearts."""
+    cards = [rank + suit for rank in "AKQJ" for suit in SUITS] * 2
+    for card in ("AS", "KS", "QS", "JS"):
+        cards.remove(card)
+    deal = {seat: " ".join(cards[seat * 7 : seat * 7 + 7]) for seat in range(4)}
+    table = Table(BARRIE, dealer=3, hands=deal, kitty=4, partnered=(1, 7))
+    return table.do("bid 3 H", *PASS * 3), deal
+
+
+def test_a_kitty_is_taken_up_and_as_many_cards_are_laid_away():
+    """F.21: "`kitty`: cards are dealt to a kitty; before any exchange the declarer takes them up
+    and lays away as many cards, face down and out of play, unseen by the others."
+    """
+    table, deal = kitty_table()
+    assert [len(hand) for hand in table.hands[0]["deal"]] == [7] * 4
+    assert table.hands[0]["kitty"] == ["AS", "KS", "QS", "JS"]
+    assert table.seat == 0
+    eleven = sorted([*deal[0].split(), "AS", "KS", "QS", "JS"])
+    assert table.sees(0)["hand"] == eleven
+    assert set(table.legal) == set(eleven)
+    away = ["JS", *deal[0].split()[:3]]
+    table.do(*away)
+    assert table.sees(0)["phase"] == "play"
+    assert table.sees(0)["kitty"] == ["AS", "JS", "KS", "QS"]
+    assert table.sees(0)["laid_away"] == sorted(away)
+    for seat in (1, 2, 3):
+        assert table.sees(seat)["kitty"] == table.sees(seat)["laid_away"] == []
+    assert len(table.sees(0)["hand"]) == 7
+    assert sum(table.settle()["tricks"]) == 7
+
+
+def test_the_kitty_comes_before_the_exchange():
+    """F.21: "`kitty`: cards are dealt to a kitty; before any exchange the declarer takes them up
+    and lays away as many cards, face down and out of play, unseen by the others."
+    """
+    table = Table(BARRIE, dealer=3, hands={0: "AH JC"}, kitty=4, partnered=(1, 7))
+    table.do("bid call-1 H", *PASS * 3)
+    for hand in (11, 10, 9, 8, 7):  # four cards laid away, one given
+        assert (table.seat, len(table.sees(0)["hand"])) == (0, hand)
+        card = next(name for name in table.legal if name != "AH")
+        table.do(card)
+    assert (table.seat, table.sees(0)["phase"]) == (2, "passing")
+    assert table.sees(0)["discarded"] == [card]
+    assert len(table.sees(0)["laid_away"]) == 4
+    table.do(table.legal[0])
+    assert (table.seat, len(table.sees(0)["hand"])) == (0, 7)
+
+
+def test_the_kitty_is_taken_up_when_the_strain_is_named():
+    """F.22: "The kitty is taken up after the auction, when the strain is named, in every
+    contract."
+    """
+    for bid in ("4", "moon"):
+        table = Table(CINCINNATI, dealer=3, kitty=4, partnered=(3, 4), hands={})
+        table.do(f"bid {bid}", *PASS * 3)
+        assert (table.sees(0)["phase"], len(table.sees(0)["hand"])) == ("naming", 5)
+        assert table.sees(0)["kitty"] == []
+        table.do("trump H")
+        assert (table.sees(0)["phase"], len(table.sees(0)["hand"])) == ("giving", 9)
+        assert len(table.sees(0)["kitty"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"kitty": 2}, "expected 0 or 4"),
+        ({"kitty": True}, "expected 0 or 4"),
+        ({"kitty": 4, "copies": 1}, "16 cards"),
+        ({"kitty": 4}, "less a kitty of 4"),
+    ],
+)
+def test_a_kitty_that_no_table_plays_is_refused(options, reason):
+    """F.21: "`kitty`: cards are dealt to a kitty; before any exchange the declarer takes them up
+    and lays away as many cards, face down and out of play, unseen by the others."
+    """
+    with pytest.raises(RulesError, match=reason):
+        BARRIE.rules.replace(**options)
+
+
 OPTIONS = {
     "no_trump": ("both", "none"),
     "no_trump_from": (4,),
@@ -348,12 +436,14 @@ OPTIONS = {
     "made_bonus": (2,),
     "defenders_score": ("none", "value_if_set"),
     "floor": (-50,),
+    "kitty": (4,),
     "all_pass": ("dealer_lowest",),
     "dealer_may_equal": ("any",),
     "strain_named": ("lone_after",),
     "opening_lead": ("left",),
     "lone": ([{"name": "pepper", "exchange": 0, "value": 9, "partner": True, "lost": 8}],),
 }
+MORE = {"kitty": {"partnered": [1, 7]}}  # options that another one requires
 CASES = [(name, value) for name, values in OPTIONS.items() for value in values]
 
 
@@ -363,15 +453,16 @@ def test_every_form_takes_the_option(name, value):
 
     The same holds for every option: keywords, files of rules, ids of environments, and records.
     """
-    rules = BARRIE.rules.replace(**{name: value})
-    assert rules.options_from(BARRIE.rules) == {name: value}
+    options = {name: value, **MORE.get(name, {})}
+    rules = BARRIE.rules.replace(**options)
+    assert rules.options_from(BARRIE.rules) == options
     assert Rules.from_toml(rules.to_toml()) == rules
     assert Rules(**rules.to_dict()) == rules
-    env = bideuchre_env.barrie_v0.raw_env(**{name: value})
+    env = bideuchre_env.barrie_v0.raw_env(**options)
     env.reset(seed=1)
     assert env.rules == rules
     record = env.record.to_dict()
-    assert record["options"] == {name: value}
+    assert record["options"] == options
     for words in ("nonsense", None if name != "floor" else 1, 1.5, [3]):
         with pytest.raises(RulesError, match="expected"):
             BARRIE.rules.replace(**{name: words})

@@ -327,7 +327,7 @@ def test_weights_of_another_exchange_do_not_fit():
 
 
 def test_weights_do_not_fit_a_game_with_other_features():
-    """The auction, the view of an exchange, and bids with partner change what an agent sees."""
+    """The auction, an exchange, a kitty, and bids with partner change what an agent sees."""
     barrie = RULES["barrie_v0"]
     pepper = [Bid("pepper", value=9), Bid("pepper", value=9, partner=True)]
     games = [
@@ -335,8 +335,10 @@ def test_weights_do_not_fit_a_game_with_other_features():
         barrie.replace(auction="until_passes"),
         barrie.replace(auction="until_out"),
         barrie.replace(exchange_seen="open"),
+        barrie.replace(partnered=(1, 7)),
+        barrie.replace(partnered=(1, 7), kitty=4),
         *(barrie.replace(lone=[bid]) for bid in pepper),
     ]
     made = [made_for("net", each, 1) for each in games]
     assert all(one != other for i, one in enumerate(made) for other in made[:i])
-    assert not {"auction", "exchange_seen"} & made[0].keys()
+    assert not {"auction", "exchange_seen", "kitty"} & made[0].keys()

@@ -77,7 +77,8 @@ class ReferenceGame:
     def __init__(self, rules, dealer, score=(0, 0)):
         self.rules = rules
         self.deck = deck(rules["ranks"], rules["copies"])
-        self.size = len(self.deck) // 4  # cards each = tricks in a hand
+        # F: "cards dealt to a kitty"; cards each = tricks in a hand
+        self.size = (len(self.deck) - rules["kitty"]) // 4
         # S4: "A bid to play alone is higher than a bid with a partner"; it needs every trick.
         self.levels = []
         if rules["partnered"] is not None:
@@ -108,6 +109,7 @@ class ReferenceGame:
         self.standing_seat = self.standing_strain = None
         self.declarer = self.level = self.strain = None  # the contract
         self.sitting_out = None
+        self.kitty, self.laid_away = [], []
         self.given, self.passed = [], []  # exchanged: by the declarer, by the partner
         self.past_tricks, self.trick, self.trick_number = [], [], 0  # (seat, card) as played
         self.played = [[None] * self.size for _ in range(4)]
@@ -130,9 +132,12 @@ class ReferenceGame:
             raise ValueError("no deal is due")
         if len(hands) != 4 or any(len(hand) != self.size for hand in hands):
             raise ValueError(f"need four hands of {self.size} cards")
-        if Counter(card for hand in hands for card in hand) != Counter(self.deck):
+        rest = Counter(self.deck)
+        rest.subtract(card for hand in hands for card in hand)
+        if min(rest.values()) < 0 or rest.total() != self.rules["kitty"]:
             raise ValueError("the hands are not the deck")
         self._clear_hand()
+        self.kitty = list(rest.elements())
         self.hands = [list(hand) for hand in hands]
         self.hands_dealt += 1
         self.needs_deal = False
@@ -144,7 +149,7 @@ class ReferenceGame:
             return self._legal_calls()
         if self.phase == "naming":
             return {f"trump {strain}" for strain in self._strains(self.level)}
-        if self.phase in ("giving", "passing"):
+        if self.phase in ("laying away", "giving", "passing"):
             return set(self.hands[self.to_act])
         return self._legal_cards() if self.phase == "play" else set()
 
@@ -219,6 +224,8 @@ class ReferenceGame:
         elif self.phase == "naming":
             self.strain = action.removeprefix("trump ")
             self._after_strain()
+        elif self.phase == "laying away":
+            self._lay_away(action)
         elif self.phase == "giving":
             self._give(action)
         elif self.phase == "passing":
@@ -292,6 +299,21 @@ class ReferenceGame:
             self.phase, self.to_act = "naming", self.declarer
 
     def _after_strain(self):
+        # F: "before any exchange the declarer takes them up and lays away as many cards"
+        if self.kitty:
+            self.hands[self.declarer] += self.kitty
+            self.phase, self.to_act = "laying away", self.declarer
+        else:
+            self._begin_exchange()
+
+    def _lay_away(self, card):
+        """Lay away one card. F: "face down and out of play"."""
+        self.hands[self.declarer].remove(card)
+        self.laid_away.append(card)
+        if len(self.laid_away) == len(self.kitty):
+            self._begin_exchange()
+
+    def _begin_exchange(self):
         # S1: "The exchange takes place after the end of bidding and before the first card"
         if self.level.exchange > 0:
             self.phase, self.to_act = "giving", self.declarer
@@ -457,10 +479,11 @@ class ReferenceGame:
         if seat == self.declarer and self.phase != "passing":
             knows_passed = True
         knows_given = seat == self.declarer
+        knows_kitty = seat == self.declarer and self.strain is not None
         if self.rules["exchange_seen"] == "open" and self.phase != "giving":
             knows_given = knows_given or (seat == self.sitting_out and self.level.exchange > 0)
         return {
-            "phase": self.phase,
+            "phase": "giving" if self.phase == "laying away" else self.phase,
             "to_act": rel(self.to_act),
             "hand": sorted(self.hands[seat]),
             "dealer": rel(self.hand_dealer),
@@ -476,6 +499,9 @@ class ReferenceGame:
             "led": suit_of(self.trick[0][1], self.strain) if self.trick else None,
             "winning": rel(winner_of(self.trick, self.strain)) if self.trick else None,
             "played": [list(self.played[other]) for other in seats],
+            # F: "unseen by the others"
+            "kitty": sorted(self.kitty) if knows_kitty else [],
+            "laid_away": sorted(self.laid_away) if knows_kitty else [],
             # R: "what the declarer gave up ... stays known to the declarer alone"
             "discarded": sorted(self.given) if knows_given else [],
             "passed": sorted(self.passed) if knows_passed else [],

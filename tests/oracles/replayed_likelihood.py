@@ -31,7 +31,7 @@ def replayed_log(space, replays):
     s, replay, t, total = space.simulated[0], replays[0], space.players.tables[0], 0.0
     model, preferred, n_new, exchanged = space.choice_models[0], 0, 0, 0.0
     wind_back(t, space.worlds[0], replay)
-    deal_replay(replay, s)
+    deal_replay(replay, t, s)
     action = next_action(replay, t, s)
     while action >= 0:
         bits = legal_bits(s, t)

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from oracles.reference import deck
 from support.playthroughs import (
     VARIANTS,
     Chooser,
@@ -46,6 +47,22 @@ def test_a_record_is_one_line_of_json_with_fixed_fields(name):
         assert " ".join(hand) == "dealer deal actions declarer contract tricks points score"
         assert set(hand["actions"]) <= set(env.action_names)
         assert all(len(cards) == env.rules.tricks for cards in hand["deal"])
+
+
+def test_the_kitty_of_a_record_is_the_rest_of_the_deck():
+    env = finish(start("barrie_v0", 9, kitty=4, partnered=(1, 7), max_hands=3), Chooser(9))
+    data = env.record.to_dict()
+    for hand in data["hands"]:
+        assert list(hand)[:3] == ["dealer", "deal", "kitty"]
+        cards = [card for cards in (*hand["deal"], hand["kitty"]) for card in cards]
+        assert sorted(cards) == sorted(deck("J", 2))
+    assert GameRecord.loads(env.record.dumps()).to_dict() == data
+    wrong, absent = json.loads(json.dumps(data)), json.loads(json.dumps(data))
+    wrong["hands"][0]["kitty"][0] = data["hands"][0]["deal"][0][0]
+    del absent["hands"][0]["kitty"]
+    for changed, reason in ((wrong, "kitty .*the replay gives"), (absent, "lacks 'kitty'")):
+        with pytest.raises(errors.RecordError, match=reason):
+            GameRecord.from_dict(changed)
 
 
 def test_contract_and_declarer_are_recorded_after_the_last_call():

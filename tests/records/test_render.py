@@ -9,9 +9,11 @@ import bideuchre_env
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.state import Phase
 from bideuchre_env.records.look import Look
+from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.picture import Card, TablePicture
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.records.render import LEGEND, ending, record_view
+from bideuchre_env.records.words import card_words
 from bideuchre_env.rules.cards import CARD_NAMES, MAX_TRICKS, hand_names
 
 
@@ -135,6 +137,35 @@ def test_a_picture_shows_the_viewers_cards_and_the_trick_and_marks_legal_cards(v
         over = env.terminations[env.agent_selection]
         if not over:
             env.step(int(rng.choice(np.flatnonzero(env.last()[0]["action_mask"]))))
+
+
+def test_only_the_declarer_and_the_open_view_see_the_kitty():
+    env = bideuchre_env.barrie_v0.raw_env(kitty=4, partnered=(1, 7))
+    env.reset(options={"dealer": 3}, seed=1)
+    row, rules = env.get_state()[0], env.rules
+    dealt = sorted(env.record.hands[0]["kitty"])
+    for viewer in range(4):
+        assert Look(row, rules, viewer).kitty() == ([*Look(row, rules, None).kitty()[0]], False)
+    assert sorted(Look(row, rules, None).kitty()[0]) == dealt
+    assert Look(row, rules, None).kitty()[1]
+    for name in ("bid 3 C", "pass", "pass", "pass"):
+        env.step(env.action_names.index(name))
+    for laid in range(5):
+        row = env.get_state()[0]
+        looks = [Look(row, rules, viewer) for viewer in range(4)]
+        assert [look.kitty()[1] for look in looks] == [True, False, False, False]
+        assert [look.laid_away()[1] for look in looks] == [True, False, False, False]
+        assert all(len(look.laid_away()[0]) == laid for look in looks)
+        assert looks[1].lays_away == (laid < 4)
+        words = [table_view(row, rules, seat)["words"] for seat in range(2)]
+        if laid < 4:
+            assert all(text.endswith("to lay away a card.") for text in words)
+            card = int(np.flatnonzero(env.last()[0]["action_mask"])[laid])
+            env.step(card)
+            done = [table_view(env.get_state()[0], rules, s)["words"] for s in range(2)]
+            assert card_words(env.action_names[card]) in done[0]
+            assert "lays away a card" in done[1]
+            assert card_words(env.action_names[card]) not in done[1]
 
 
 @pytest.mark.parametrize("seen", ["blind", "open"])

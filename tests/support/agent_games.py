@@ -229,7 +229,8 @@ class Position:
         self.rules, self.tables = rules, compile_tables(rules)
         self.names = rule_actions.of(rules).names
         self.states = start(rules, 1, seed=1, first_dealer=dealer)
-        self.states["hands"][0] = deal_out(rules, hands)
+        self.states["hands"][0], kitty = deal_out(rules, hands)
+        self.states["kitty"][0, : rules.kitty] = kitty
         self.states["score"][0] = score
         self.states["hands_played"] += played
         self.states["hands_dealt"] += played
@@ -255,7 +256,7 @@ class Position:
 
 
 def deal_out(rules, hands):
-    """The four hands as bits: the named cards, filled up with the lowest cards left."""
+    """The four hands as bits, the named cards filled up with the lowest left, and the rest."""
     kinds = {seat: [parse_card(card) for card in text.split()] for seat, text in hands.items()}
     left = [kind for kind in range(rules.kinds) for _ in range(rules.copies)]
     for held in kinds.values():
@@ -265,7 +266,7 @@ def deal_out(rules, hands):
         held = kinds.setdefault(seat, [])
         while len(held) < rules.tricks:
             held.append(left.pop())
-    return [hand_bits(kinds[seat]) for seat in range(4)]
+    return [hand_bits(kinds[seat]) for seat in range(4)], sorted(left)
 
 
 def knowledge_of(state, rules):

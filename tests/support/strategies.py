@@ -33,6 +33,8 @@ def random_rules(rng: random.Random) -> Rules:
     """Any valid rules: 16 to 48 cards, every ladder, every combination of options, short games."""
     ranks, copies = rng.choice(sorted(TRICKS))
     tricks = TRICKS[ranks, copies]
+    kitty = 4 if tricks > 5 and rng.random() < 0.3 else 0
+    tricks -= kitty // 4
     lone = tuple(random_lone(rng, name) for name in rng.sample(NAMES, rng.randint(0, 4)))
     chosen: dict[str, Any] = {
         name: rng.choice(words) for name, words in CHOICES.items() if name != "ranks"
@@ -63,8 +65,8 @@ def random_rules(rng: random.Random) -> Rules:
     target = None if rounds else rng.choice((rng.randint(1, 60), 10**15))
     hands = 4 * (rounds or 0) + rng.randint(1, 3)
     return Rules(
-        ranks=ranks, copies=copies, partnered=partnered, lone=lone, rounds=rounds, target=target,
-        max_hands=hands, **chosen,
+        ranks=ranks, copies=copies, kitty=kitty, partnered=partnered, lone=lone, rounds=rounds,
+        target=target, max_hands=hands, **chosen,
     )  # fmt: skip
 
 

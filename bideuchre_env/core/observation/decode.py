@@ -125,12 +125,19 @@ def decode_private(observation: Array, t: Tables, o: Offsets, s: State) -> None:
         s.hands[seat] = 0
     s.hands[0] = gather_bits(observation, o.hand, t.kinds, 0) | pairs << COPY_SHIFT
     s.picks = 0
+    s.kitty[:] = -1
+    s.laid[:] = -1
     s.given[:] = -1
     s.passed[:] = -1
     if o.discarded >= 0:
         given = decode_pile(observation, o.discarded, t.kinds, s.given)
         passed = decode_pile(observation, o.passed, t.kinds, s.passed)
         s.picks = given if s.phase == GIVING else passed if s.phase == PASSING else 0
+    if t.kitty > 0:
+        decode_pile(observation, o.kitty, t.kinds, s.kitty)
+        laid = decode_pile(observation, o.laid_away, t.kinds, s.laid)
+        if s.phase == GIVING and laid < t.kitty:
+            s.picks = laid
 
 
 @inline_kernel

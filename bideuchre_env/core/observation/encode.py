@@ -7,6 +7,7 @@ import numpy as np
 from bideuchre_env.core.bits import clear, spread_bits, spread_hand
 from bideuchre_env.core.observation.decode import CLIP
 from bideuchre_env.core.phases.auction import at_level
+from bideuchre_env.core.phases.exchange import has_kitty
 from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.state import DEAL, PASSING, PLAY
 from bideuchre_env.core.tables import ONCE, ROUNDS
@@ -36,6 +37,11 @@ def encode_private(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: i
     """Write the private blocks of a seat to `out[at:]`, which holds zeros."""
     spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
+    if t.kitty > 0 and seat == declarer and has_kitty(s, t):
+        for i in range(t.kitty):
+            out[at + o.kitty + s.kitty[i]] += 1
+            if s.laid[i] >= 0:
+                out[at + o.laid_away + s.laid[i]] += 1
     if (s.given[0] < 0 and s.passed[0] < 0) or (seat ^ declarer) & 1:
         return
     passes_known = seat != declarer or s.phase >= PLAY

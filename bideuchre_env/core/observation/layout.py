@@ -133,7 +133,7 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
     calls = ("pass", *(f"bid {bid}" for bid in bids))
     exchange, strains = rules.exchange > 0, " ".join(rules.strains)
     in_bid, to_target = rules.strain_named != "after_auction", rules.win_rule != "rounds"
-    in_rounds = rules.auction != "once"
+    in_rounds, kitty = rules.auction != "once", rules.kitty > 0
     each = (
         "each bid by level, and pass if that was its last call"
         if in_rounds
@@ -147,6 +147,10 @@ def every_block(rules: Rules) -> tuple[Block, ...]:
     # fmt: off
     return (
         Block("hand", (kinds,), 0, copies, "copies of each card kind held", cards, private=True),
+        Block("kitty", (kinds,), 0, copies, "cards taken up from the kitty as declarer", cards,
+              private=True, present=kitty),
+        Block("laid_away", (kinds,), 0, copies, "cards laid away for the kitty as declarer", cards,
+              private=True, present=kitty),
         Block("discarded", (kinds,), 0, copies, given, cards,
               private=True, present=exchange),
         Block("passed", (kinds,), 0, copies, "cards passed from partner to declarer", cards,

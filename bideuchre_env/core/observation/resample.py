@@ -1,8 +1,8 @@
 """Redeal everything a seat cannot know, uniformly among the deals its information allows.
 
 The seat knows its own cards, every card played, every suit another seat has failed to follow, and
-its own part of an exchange. The rest is drawn at random: the other hands, the cards put aside in an
-exchange, and the random stream that deals the next hands.
+its own part of an exchange. The rest is drawn at random: the other hands, the kitty or the cards
+laid away for it, those put aside in an exchange, and the random stream that deals the next hands.
 
 Suits are dealt one after another to the seats with a known void. `ways` counts the possible deals
 of the remaining suits into the remaining room of these hands, so that sampling is uniform without
@@ -17,8 +17,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from bideuchre_env.core.hands import held, put, take
+from bideuchre_env.core.hands import held, put, put_cards, take
 from bideuchre_env.core.phases.deal import bounded, next_word, seed_stream
+from bideuchre_env.core.phases.exchange import has_kitty
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import PASSING, PLAY
 from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS, NO_TRUMP
@@ -35,8 +36,10 @@ from bideuchre_env.runtime.jit import (
 
 MAX_IN_SUIT = 14  # trumps of a double deck: 12 and two left bowers
 ROOM = MAX_TRICKS + 1
-PLACES = 6  # the four seats (the observer's stays empty) and the two piles of an exchange
-GIVEN_PILE, PASSED_PILE = 4, 5
+# the four seats (the observer's stays empty), the two piles of an exchange, and the cards that lie
+# face down: the kitty, and later those laid away for it
+PLACES = 7
+GIVEN_PILE, PASSED_PILE, KITTY_PILE = 4, 5, 6
 _FACTORIAL = np.array([float(math.factorial(n)) for n in range(MAX_IN_SUIT + 1)])
 _ULP = 2.0**-53
 
@@ -80,7 +83,7 @@ def count_played(s: State, seat: int, kind: int) -> int:
 
 @kernel
 def count_of(cards: Array, kind: int) -> int:
-    """Count the copies of a kind in `cards`, the kinds given up or passed in an exchange."""
+    """Count the copies of a kind in `cards`, the kinds laid away, given up or passed."""
     count = 0
     for i in range(len(cards)):
         count += cards[i] == kind
@@ -117,6 +120,10 @@ def gather(s: State, t: Tables, seat: int, redeal: Redeal) -> None:
         redeal.room[GIVEN_PILE] += s.given[i] >= 0 and not knows_given
         if s.passed[i] >= 0 and phase == PASSING and not knows_passed:
             redeal.room[partner if joined else PASSED_PILE] += 1  # `split_hand` divides them
+    taken = has_kitty(s, t)
+    for i in range(t.kitty):
+        hidden = seat != declarer and s.laid[i] >= 0 if taken else True
+        redeal.room[KITTY_PILE] += hidden
     redeal.played[:] = 0
     for i in range(len(s.plays)):
         if s.plays[i] >= 0:
@@ -131,6 +138,8 @@ def gather(s: State, t: Tables, seat: int, redeal: Redeal) -> None:
                     redeal.known[partner] = put(redeal.known[partner], kind)
                 redeal.room[partner] -= given
             unknown -= given
+        if taken and seat == declarer:
+            unknown -= count_of(s.laid, kind)
         if exchanged and seat == partner:
             # the passed cards are with the declarer, without those played since
             remaining = count_of(s.passed, kind)
@@ -351,6 +360,36 @@ def choose_given(s: State, redeal: Redeal, cards: int) -> None:
         s.given[i] = redeal.free[i]
 
 
+@kernel
+def choose_kitty(s: State, t: Tables, redeal: Redeal) -> None:
+    """Draw the cards that the declarer took up from the kitty, for the view of another seat.
+
+    They are uniform among all cards that the declarer held when it had taken them up. The hands,
+    and the cards laid away, given up and passed must have been dealt.
+    """
+    declarer = s.declarer
+    hand = s.hands[declarer]
+    for trick in range(t.tricks):
+        kind = s.plays[declarer * MAX_TRICKS + trick]
+        if kind >= 0:
+            hand = put(hand, kind)
+    for i in range(len(s.passed)):
+        if s.passed[i] >= 0 and s.phase >= PLAY:
+            hand = take(hand, s.passed[i])
+    lay_out(s, put_cards(put_cards(hand, s.given), s.laid), redeal.free)
+    for i in range(t.kitty):
+        s.kitty[i] = redeal.free[i]
+
+
+@kernel
+def sort_kinds(kinds: Array) -> None:
+    """Sort a few kinds, ascending."""
+    for last in range(1, len(kinds)):
+        for i in range(last, 0, -1):
+            if kinds[i - 1] > kinds[i]:
+                kinds[i - 1], kinds[i] = kinds[i], kinds[i - 1]
+
+
 @entry_kernel
 def resample_row(
     states: Array, tables: Array, seat: int, redeals: Array, low: Word, high: Word
@@ -372,6 +411,9 @@ def redeal_row(s: State, t: Tables, seat: int, redeal: Redeal, low: Word, high: 
     for who in range(N_SEATS):
         if who != seat:
             s.hands[who] = redeal.hands[who]
+    taken = has_kitty(s, t)
+    if redeal.room[KITTY_PILE] > 0:
+        lay_out(s, redeal.hands[KITTY_PILE], s.laid if taken else s.kitty)
     if redeal.room[GIVEN_PILE] > 0:
         lay_out(s, redeal.hands[GIVEN_PILE], s.given)
     if redeal.room[PASSED_PILE] > 0:
@@ -384,3 +426,7 @@ def redeal_row(s: State, t: Tables, seat: int, redeal: Redeal, low: Word, high: 
             split_hand(s, redeal)
         if defends:
             choose_given(s, redeal, t.exchange[s.level])
+    if taken and seat != s.declarer:
+        choose_kitty(s, t, redeal)
+    if t.kitty > 0:
+        sort_kinds(s.kitty)

@@ -13,7 +13,7 @@ import secrets
 import numpy as np
 
 from bideuchre_env._checks import brief, is_integer
-from bideuchre_env.core.hands import put
+from bideuchre_env.core.hands import held, put
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.state import AUCTION, DEAL, UNFINISHED
 from bideuchre_env.errors import OptionError
@@ -194,12 +194,29 @@ def begin_hand(s: State) -> None:
     s.tricks_won[1] = 0
     s.calls[:] = -1
     s.call_strains[:] = -1
+    s.laid[:] = -1
     s.given[:] = -1
     s.passed[:] = -1
     s.voids[:] = 0
     s.leaders[:] = -1
     s.plays[:] = -1
     s.tags[:] = 0
+
+
+@inline_kernel
+def deal_kitty(s: State, t: Tables) -> None:
+    """Put the rest of the deck into the kitty, by kind; the four hands are dealt already."""
+    s.kitty[:] = -1
+    if t.kitty == 0:
+        return
+    n = 0
+    for kind in range(t.kinds):
+        copies = t.copies
+        for seat in range(N_SEATS):
+            copies -= held(s.hands[seat], kind)
+        for _ in range(min(copies, t.kitty - n)):
+            s.kitty[n] = kind
+            n += 1
 
 
 @kernel
@@ -214,12 +231,13 @@ def deal_hand(s: State, t: Tables) -> None:
         s.plays[i] = i
         if t.copies == 2:
             s.plays[kinds + i] = i
-    shuffle(s, each * N_SEATS, each)
+    shuffle(s, each * N_SEATS + t.kitty, each)
     for seat in range(N_SEATS):
         hand = 0
         for i in range(seat * each, (seat + 1) * each):
             hand = put(hand, s.plays[i])
         s.hands[seat] = hand
+    deal_kitty(s, t)
     begin_hand(s)
 
 
@@ -229,4 +247,5 @@ def deal_given(s: State, t: Tables, hands: Array) -> None:
     next_dealer(s, t)
     for seat in range(N_SEATS):
         s.hands[seat] = hands[seat]
+    deal_kitty(s, t)
     begin_hand(s)

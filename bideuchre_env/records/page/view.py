@@ -63,13 +63,13 @@ def table_view(
     None. In the order of the dict: `seat`; `agents`, their four names; `phase`; `turn`, the seat to
     act; `dealer`; `hands`, four, each the cards in display order, trumps first, or their number if
     hidden; `sitting_out`; `calls`, four; `contract` ("4 H"), `declarer`, its `partner` and `side`,
-    `alone`, `need` (tricks), `strain`; `given` and `passed`, the cards of an exchange or their
-    number; `trick`, four cards, `number` (from 1), `leader` and `winning` seat; `last_trick`,
-    `last_number`, `last_leader`, `last_winner`; `tricks_won`, `points` (None before the end) and
-    `score` by side; `hand`, its number in the game; `target`; `legal`, the names of the actions of
-    the seat to act if its cards are visible; `words`, the last event and the next action, also
-    separately as `happened` and `to_do`; `remark`, the note on the left bower; `result`, the result
-    of the hand; `title`.
+    `alone`, `need` (tricks), `strain`; `kitty` and the cards `laid` away for it, `given` and
+    `passed`, the cards of an exchange, or their number; `trick`, four cards, `number` (from 1),
+    `leader` and `winning` seat; `last_trick`, `last_number`, `last_leader`, `last_winner`;
+    `tricks_won`, `points` (None before the end) and `score` by side; `hand`, its number in the
+    game; `target`; `legal`, the names of the actions of the seat to act if its cards are visible;
+    `words`, the last event and the next action, also separately as `happened` and `to_do`;
+    `remark`, the note on the left bower; `result`, the result of the hand; `title`.
 
     In words seats are "you", "left", "partner" and "right" of `seat`, or with `numbered`, and
     without a seat, "seat 0" to "seat 3". Raises `OptionError` for an invalid seat.
@@ -99,6 +99,8 @@ def table_view(
         "alone": bid is not None and bid.alone,
         "need": look.need if bid else None,
         "strain": strain,
+        "kitty": look.pile(*look.kitty()),
+        "laid": look.pile(*look.laid_away()),
         "given": look.pile(*given),
         "passed": look.pile(*passed),
         "trick": look.trick(last + 1) if last + 1 < rules.tricks else [None] * N_SEATS,
@@ -177,6 +179,8 @@ class _Table(Look):
             yield self._exchanges((declarer + 2) % N_SEATS, "pass", "", *passed)
         elif given[0]:
             yield self._exchanges(declarer, "give", " up", *given)
+        elif self.laid_away()[0]:
+            yield self._exchanges(declarer, "lay", " away", *self.laid_away())
         elif row["calls_made"] == 0:
             yield self.does(int(row["dealer"]), "deal")
         elif row["phase"] > Phase.NAMING and self.bid and row["call_strains"][declarer] < 0:

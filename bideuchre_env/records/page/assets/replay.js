@@ -239,7 +239,10 @@
               note.mark)),
         ));
       });
+      const taken = !["auction", "naming"].includes(view.phase) && view.declarer !== null;
       const exchanged = [
+        ["takes up", taken ? view.declarer : null, view.kitty],
+        ["lays away", view.declarer, view.laid],
         ["gives up", view.declarer, view.given], ["passes", view.partner, view.passed],
       ];
       for (const [words, seat, cards] of exchanged) {
@@ -247,7 +250,8 @@
         if (!count) continue;
         const said = Array.isArray(cards)
           ? cards.map((name) => this.game.view.words[name]).join(", ") : `${count} hidden`;
-        lines.push(element("li", { class: "exchange" }, `${this.name(seat)} ${words}: ${said}`));
+        const who = seat === null ? "kitty" : `${this.name(seat)} ${words}`;
+        lines.push(element("li", { class: "exchange" }, `${who}: ${said}`));
       }
       by("auction").replaceChildren(...lines);
     }

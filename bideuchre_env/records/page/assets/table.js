@@ -167,7 +167,10 @@ bideuchre.Table = (() => {
         middle.append(element("div", { class: `at ${PLACES[turn]}` }, card));
       }
       if (view.phase === "giving" || view.phase === "passing") {
-        middle.append(this.pile("given up", view.given), this.pile("passed", view.passed));
+        middle.append(
+          this.pile("laid away", view.laid), this.pile("given up", view.given),
+          this.pile("passed", view.passed),
+        );
       }
       if (view.strain) middle.append(this.contract(view));
       if (view.declarer !== null) {

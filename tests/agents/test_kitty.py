@@ -1,0 +1,89 @@
+"""Agents, advice and the solver in games with a kitty: cards laid away, bids, clear refusals."""
+
+import pytest
+from support.agent_games import BARRIE, BOTH, Position
+
+from bideuchre_env import agents, match, solver
+from bideuchre_env.agents.advice.advising import Advisor
+from bideuchre_env.agents.advice.position import known_position
+from bideuchre_env.agents.advice.would_bid import would_bid
+from bideuchre_env.agents.expert.hand_worth import hand_worth
+from bideuchre_env.agents.rule.bidding import load_weights
+from bideuchre_env.core.state import PLAY
+from bideuchre_env.errors import DealError, OptionError
+from bideuchre_env.rules.cards import hand_names
+from bideuchre_env.rules.rules import Rules
+
+KITTY = BARRIE.replace(kitty=4, partnered=(1, 7))
+HAND = "JH JD AH QC QS QD KS"
+BIG = Rules(copies=2, kitty=4, partnered=(1, 11), target=52)
+
+
+def laid_away(position):
+    """Play the agent's actions up to the play; return the names of the cards it laid away."""
+    away = []
+    while position.states["phase"][0] != PLAY:
+        away.append(position.choice())
+        position.do(away[-1])
+    return away
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("hand", "kitty", "away"),
+    [
+        # keeps every trump and every ace, and lays away the losers
+        ("JH JD AH KH AS QC QD", "AC KC QH QS", {"QC", "QD", "QS", "KC"}),
+        # with nothing but trumps and aces it gives up none of the bowers
+        ("JH JH JD JD AH AH KH", "AS AS AC AD", None),
+    ],
+)
+def test_the_declarer_lays_away_its_losers(agent, hand, kitty, away):
+    deck = [rank + suit for rank in "AKQJ" for suit in "CDHS" for _ in range(2)]
+    for card in (*hand.split(), *kitty.split()):
+        deck.remove(card)
+    hands = {0: hand} | {seat: " ".join(deck[(seat - 1) * 7 : seat * 7]) for seat in (1, 2, 3)}
+    position = Position(KITTY, hands, dealer=3, agent=agent).do("bid 4 H, pass, pass, pass")
+    cards = laid_away(position)
+    assert len(cards) == 4
+    assert not {"JH", "JD"} & set(cards)
+    if away:
+        assert set(cards) == away
+
+
+@pytest.mark.parametrize("rules", [KITTY, BIG], ids=["32 cards", "48 cards"])
+def test_rule_beats_cautious_in_a_game_with_a_kitty(rules):
+    assert match(rules, "rule", "cautious", boards=300, seed=3).points_per_hand.low > 2
+
+
+def test_bids_count_on_the_kitty():
+    """The rule player's estimates of a hand as declarer are higher, the more so for a weak hand."""
+    plain, kitty = load_weights(16, 2), load_weights(16, 2, 4)
+    more = kitty["tricks"][0, 0, :, 0] - plain["tricks"][0, 0, :, 0]
+    assert (more > 0).all()
+    assert (kitty["tricks"][0, 1:] == plain["tricks"][0, 1:]).all()
+    bids = would_bid(HAND.split(), KITTY)
+    assert int(bids["first to call"].split()[0]) >= 4
+
+
+def test_what_cannot_infer_a_kitty_says_so():
+    for refused in (
+        lambda: agents.make("pimc", KITTY),
+        lambda: Advisor(KITTY, "rule"),
+        lambda: hand_worth(HAND, KITTY),
+        lambda: solver.par([[]] * 4, KITTY, 0),
+        lambda: solver.table([[]] * 4, KITTY),
+    ):
+        with pytest.raises(OptionError, match="kitty=4: expected 0"):
+            refused()
+    hand, calls = HAND.split(), ["pass", "pass", "bid 3 C"]
+    rows = known_position(KITTY, hand, calls=calls, dealer=0)
+    assert sorted(hand_names(int(rows["hands"][0, 0]))) == sorted(hand)
+    with pytest.raises(DealError, match="positions after the kitty are not supported"):
+        known_position(KITTY, hand, calls=[*calls, "pass"], dealer=0, seat=3)
+
+
+def test_the_play_after_a_kitty_is_solved():
+    position = Position(KITTY, {}, dealer=3).do("bid 4 H, pass, pass, pass")
+    laid_away(position)
+    assert 0 <= solver.solve(position.states, rules=KITTY) <= KITTY.tricks
