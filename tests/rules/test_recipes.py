@@ -51,6 +51,12 @@ EXPECTED = {
     "senior_league": JACKS | {"strain_named": "lone_after", "win_rule": "made_bid", "target": 52},
     "app_32_cards": JACKS | {"win_rule": "any", "both_over": "highest", "target": 52},
     "high_low_32": JACKS | {"no_trump": "both", "win_rule": "made_bid", "target": 52},
+    "app_kitty": JACKS
+    | {"kitty": 4, "partnered": (1, 7), "no_trump": "both", "auction": "until_passes"}
+    | {"all_pass": "dealer_forced", "win_rule": "any", "target": 52},
+    "kitty_48": DOUBLE
+    | {"kitty": 4, "partnered": (1, 11), "lone": (Bid("alone", 16),), "made_scores": "bid"}
+    | {"win_rule": "rounds", "rounds": 3},
     "hoss": JACKS | AFTER | {"partnered": (4, 7), "lone": (Bid("hoss", 16, 2),), "target": 52},
     "forty_cards": {"ranks": "10", "copies": 2, "partnered": (1, 10), "no_trump": "both"}
     | {"win_rule": "any", "floor": -52, "target": 52},
@@ -151,5 +157,7 @@ def test_the_row_of_a_game_has_its_bids_and_target(game):
     assert ("low" in no_trump) == (rules.no_trump == "both")
     assert ("rounds" in auction) == (rules.auction != "once")
     assert ("after" in auction) == (rules.strain_named != "in_bid")
-    assert end.startswith(str(rules.target) if rules.target else "eight hands")
+    hands = {8: "eight hands", 12: "twelve hands"}
+    assert end.startswith(str(rules.target) if rules.target else hands[rules.hands_to_play])
+    assert ("kitty" in bids) == (rules.kitty > 0)
     assert ("loses" in end) == (rules.floor is not None)
