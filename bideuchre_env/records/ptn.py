@@ -143,6 +143,7 @@ class TextHand:
             first, hands = _by_seat(deal.value)
             self.cards = _dealt(hands, self.rules)
             self.dealer = self._seat("Dealer", first)
+        self._check_kitty()
         self.start = self._score()
         self.row = new_states(1)
         start_row(self.row, self.dealer, *self.start)
@@ -193,6 +194,32 @@ class TextHand:
             raise RecordError(
                 f"line {tag.line}: {name}: {brief(tag.value)}: expected {expected}, {reason}"
             )
+
+    def _check_kitty(self) -> None:
+        """Raise `RecordError` if the tag Undealt has not the cards that the four hands leave over.
+
+        Also raise it for any tag after the auction of a game with a kitty: the text does not have
+        the cards laid away.
+        """
+        if not self.rules.kitty:
+            return
+        for name in ("CardsPassed", "Play"):
+            if tags := self._tags.get(name):
+                raise RecordError(
+                    f"line {tags[0].line}: {name}: expected no such tag in a game with a kitty "
+                    "(withKitty), because the text does not have the cards laid away"
+                )
+        if "Undealt" in self._tags and all(self.cards):
+            tag = self._tag("Undealt")
+            with _at(tag.line, tag.name):
+                dealt = [name for names in self.cards for name in names]
+                undealt = list(map(_card, re.findall("..?", tag.value)))
+                deck = list(CARD_NAMES[: self.rules.kinds]) * self.rules.copies
+                if sorted(dealt + undealt) != sorted(deck):
+                    number = self.rules.kitty
+                    raise RecordError(
+                        f"{brief(tag.value)}: expected the {number} cards that no hand has"
+                    )
 
     def _score(self) -> tuple[int, int]:
         if "GameScores" not in self._tags:

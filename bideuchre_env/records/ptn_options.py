@@ -9,7 +9,7 @@ from textwrap import shorten
 from bideuchre_env._checks import brief
 from bideuchre_env.errors import RecordError
 from bideuchre_env.records.record import unique_names
-from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.cards import MAX_KITTY, N_SEATS
 from bideuchre_env.rules.options import Ranks
 from bideuchre_env.rules.rules import MAX_COUNT, Rules
 
@@ -29,7 +29,7 @@ _VALUES: dict[str, Sequence[object]] = {  # allowed for each option; others must
     "bidtype": (0, 1),
     "gameoverscore": range(1, MAX_COUNT + 1),
     "minbid": range(13),
-    **dict.fromkeys(("stickthedealer", "makerleadsfirst", *_LONE), (False, True)),
+    **dict.fromkeys(("stickthedealer", "makerleadsfirst", "withkitty", *_LONE), (False, True)),
     **dict.fromkeys(("allownotrump", "allowlownotrump"), (False, True)),
     **dict.fromkeys(("nosuggestions", "nowatching"), (False, True)),  # no rules
     "calltrump": range(10),  # of plain euchre: no rules here
@@ -56,7 +56,8 @@ def game_of_options(text: str) -> Rules:
                 expected = f"a whole number from {allowed[0]} to {allowed[-1]}"
             raise RecordError(f"{name}={texts[name]}: expected {expected}, or a game by --variant")
     cards, copies = options.get("decksize", 24), options.get("numdecks", 1)
-    low, tricks = options.get("minbid") or 1, cards * copies // N_SEATS
+    kitty = MAX_KITTY if options.get("withkitty") else 0
+    low, tricks = options.get("minbid") or 1, (cards * copies - kitty) // N_SEATS
     if low > tricks:
         raise RecordError(f"minBid={low}: expected up to {tricks}, the number of tricks")
     has_high, has_low = (bool(options.get(f"allow{name}notrump")) for name in ("", "low"))
@@ -66,6 +67,7 @@ def game_of_options(text: str) -> Rules:
     return Rules(
         ranks=_RANKS[cards],
         copies=copies,
+        kitty=kitty,
         partnered=(low, tricks),
         lone=[bid for name, bid in _LONE.items() if has[name]],
         strain_named="in_bid" if options.get("bidtype") else "after_auction",

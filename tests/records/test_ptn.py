@@ -117,6 +117,16 @@ def tag_text(deal="N:- AK.AK.A.A - -", rows="6 Pass Pass Pass", options=SIX, mor
 
 
 NAMED = "6 - - -\n6NT"
+KITTY = EIGHT | LOW | {"withKitty": True, "biddingStyle": 1, "minBid": 1, "callTrump": 2}
+
+
+def kitty_text():
+    """A hand of a game with a kitty, of TricksterCards/TricksterBots issue 310."""
+    lines = tag_text("W:KJ.AQJ.AQ. K.QJ.J.AKJ J.K.AK.AKJ AAQ.K.Q.QQ", "1♣ ♣Call2 - -", KITTY)
+    lines = lines.replace('[Auction "E"]', '[Auction "N"]').replace(
+        "[Deal", '[GameScores "S:-12 5 -12 5"]\n[Dealer "W"]\n[Deal'
+    )
+    return f'{lines}[Contract "♣Call2"]\n[Declarer "E"]\n[Note "x"]\n[Undealt "SQDKDJHA"]'
 
 
 def play_text(rows):
@@ -240,7 +250,16 @@ def test_single_hand_is_a_position_but_no_record():
     ("text", "message"),
     [
         (tag_text(options={}), "line 2: GameOptionsJson: variation: expected 1"),
-        (tag_text(options=SIX | {"withKitty": True}), "withKitty=true: expected false"),
+        (tag_text(options=SIX | {"withKitty": True}), "line 3: Deal: .*expected 5 cards"),
+        (
+            kitty_text().replace("SQDKDJHA", "SQDKDJHK"),
+            "line 11: Undealt: 'SQDKDJHK': expected the 4 cards that no hand has",
+        ),
+        (kitty_text() + '\n[Play "W"]\nSA SK', "line 12: Play: expected no such tag .*withKitty"),
+        (
+            kitty_text().replace('\\"numDecks\\": 2', '\\"numDecks\\": 1'),
+            "line 2: GameOptionsJson: kitty=4: expected 0 with this deck of 16 cards",
+        ),
         (tag_text(rows=NAMED, options={"variation": 1}), "line 6: '6NT': .*strains C, D, H, S$"),
         (tag_text(options={"variation": 1} | LOW), "allowLowNoTrump=true: expected false without"),
         (tag_text(options=SIX | {"biddingStyle": 2}), "biddingStyle=2: expected 0 or 1, or"),
@@ -300,6 +319,18 @@ def test_faults_name_the_line(text, message):
     assert re.search(message, str(fault)), fault
 
 
+def test_a_text_of_a_game_with_a_kitty_is_read_up_to_the_play():
+    """A hand of a public report: seven cards each, four in the kitty, low no trump, rounds."""
+    hand = hand_of(kitty_text())
+    assert (hand.rules.kitty, hand.rules.tricks, hand.rules.no_trump) == (4, 7, "both")
+    assert [step.action for step in hand.steps][:2] == ["bid 1 C", "bid call-2 C"]
+    record, _ = hand.played()
+    assert sorted(record.hands[0]["kitty"]) == ["AH", "JD", "KD", "QS"]
+    record.verify()
+    known = kitty_text().replace("K.QJ.J.AKJ J.K.AK.AKJ AAQ.K.Q.QQ", "- - -")
+    assert len(hand_of(known).cards[1]) == 7
+
+
 def test_options_of_the_text_become_rules_and_a_game_replaces_them():
     rules = game_of_options(json.dumps(EIGHT))
     assert (rules.cards, rules.tricks, rules.partnered, rules.target) == (32, 8, (3, 8), 52)
@@ -307,7 +338,7 @@ def test_options_of_the_text_become_rules_and_a_game_replaces_them():
     assert (rules.strain_named, rules.opening_lead) == ("in_bid", "declarer")
     assert rules.all_pass == "dealer_forced"
     other = Rules(ranks="9", copies=1, partnered=(3, 6), lone=[], target=20)
-    text = tag_text(rows="6NT Pass", options=SIX | {"withKitty": True})
+    text = tag_text(rows="6NT Pass", options=SIX | {"newRule": True})
     hand = hand_of(text, ("farm", other))
     assert (hand.variant, hand.rules.target) == ("farm", 20)
     assert [step.action for step in hand.steps] == ["bid 6 NT", "pass"]
