@@ -387,5 +387,8 @@ def _finish(session: Session, console: Console, arguments: argparse.Namespace) -
         again = f" To review the game: bideuchre records show {quoted} --analyse" if quoted else ""
         console.print(f"Review skipped.{again}", soft_wrap=True)
         raise
+    except OptionError as error:  # the adviser does not play by these rules
+        console.print(f"No review: {error}", soft_wrap=True)
+        return
     numbers = Lines(session.row, session.rules, session.people[0]).seat_numbers()
     console.print(f"\n{numbers}\n\n{text}")
