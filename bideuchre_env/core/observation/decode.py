@@ -134,10 +134,16 @@ def decode_private(observation: Array, t: Tables, o: Offsets, s: State) -> None:
         passed = decode_pile(observation, o.passed, t.kinds, s.passed)
         s.picks = given if s.phase == GIVING else passed if s.phase == PASSING else 0
     if t.kitty > 0:
-        decode_pile(observation, o.kitty, t.kinds, s.kitty)
-        laid = decode_pile(observation, o.laid_away, t.kinds, s.laid)
-        if s.phase == GIVING and laid < t.kitty:
-            s.picks = laid
+        decode_kitty(observation, t, o, s)
+
+
+@kernel
+def decode_kitty(observation: Array, t: Tables, o: Offsets, s: State) -> None:
+    """Read the cards that the declarer took up and laid away, as `decode_private` does."""
+    decode_pile(observation, o.kitty, t.kinds, s.kitty)
+    laid = decode_pile(observation, o.laid_away, t.kinds, s.laid)
+    if s.phase == GIVING and laid < t.kitty:
+        s.picks = laid
 
 
 @inline_kernel

@@ -32,16 +32,22 @@ def hands_left(s: State, t: Tables) -> int:
     return left
 
 
+@kernel
+def encode_kitty(s: State, t: Tables, o: Offsets, out: Array, at: int) -> None:
+    """Write the cards that the declarer took up and laid away, as `encode_private` does."""
+    for i in range(t.kitty):
+        out[at + o.kitty + s.kitty[i]] += 1
+        if s.laid[i] >= 0:
+            out[at + o.laid_away + s.laid[i]] += 1
+
+
 @inline_kernel
 def encode_private(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
     """Write the private blocks of a seat to `out[at:]`, which holds zeros."""
     spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
     if t.kitty > 0 and seat == declarer and has_kitty(s, t):
-        for i in range(t.kitty):
-            out[at + o.kitty + s.kitty[i]] += 1
-            if s.laid[i] >= 0:
-                out[at + o.laid_away + s.laid[i]] += 1
+        encode_kitty(s, t, o, out, at)
     if (s.given[0] < 0 and s.passed[0] < 0) or (seat ^ declarer) & 1:
         return
     passes_known = seat != declarer or s.phase >= PLAY
