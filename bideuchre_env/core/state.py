@@ -72,8 +72,6 @@ STATE = np.dtype(
         ("call_strains", np.int8, (N_SEATS,)),  # strain of the last bid if it names one, or -1
         ("calls_made", np.int8),  # in rounds at most 3 until the auction is over, then 4
         ("picks", np.int8),  # cards laid away, or picked in this half of the exchange
-        ("kitty", np.int8, (MAX_KITTY,)),  # kinds dealt to the kitty, ascending, or -1
-        ("laid", np.int8, (MAX_KITTY,)),  # kinds the declarer laid away for it, in order, or -1
         ("given", np.int8, (MAX_EXCHANGE,)),  # kinds the declarer gave up, in order, or -1
         ("passed", np.int8, (MAX_EXCHANGE,)),  # kinds the partner passed, in order, or -1
         # the play
@@ -87,6 +85,9 @@ STATE = np.dtype(
         ("plays", np.int8, (N_SEATS * MAX_TRICKS,)),  # [seat * 12 + trick]: kind played, or -1
         # [kind, MAX_KINDS + kind for one played before]: 0, or who played it, see `tag`
         ("tags", np.int8, (2 * MAX_KINDS,)),
+        # the kitty of a game that has one
+        ("kitty", np.int8, (MAX_KITTY,)),  # kinds dealt to it, ascending, or -1
+        ("laid", np.int8, (MAX_KITTY,)),  # kinds the declarer laid away for it, in order, or -1
         ("padding", np.int8),
     ],
     align=True,

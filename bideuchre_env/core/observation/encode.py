@@ -33,8 +33,13 @@ def hands_left(s: State, t: Tables) -> int:
 
 
 @kernel
-def encode_kitty(s: State, t: Tables, o: Offsets, out: Array, at: int) -> None:
-    """Write the cards that the declarer took up and laid away, as `encode_private` does."""
+def encode_kitty(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
+    """Write the private blocks of a seat on the kitty, which only its declarer has seen.
+
+    `out[at:]` has the seat's other private blocks.
+    """
+    if seat != s.declarer or not has_kitty(s, t):
+        return
     for i in range(t.kitty):
         out[at + o.kitty + s.kitty[i]] += 1
         if s.laid[i] >= 0:
@@ -43,11 +48,9 @@ def encode_kitty(s: State, t: Tables, o: Offsets, out: Array, at: int) -> None:
 
 @inline_kernel
 def encode_private(s: State, t: Tables, o: Offsets, seat: int, out: Array, at: int) -> None:
-    """Write the private blocks of a seat to `out[at:]`, which holds zeros."""
+    """Write the private blocks of a seat but the kitty to `out[at:]`, which holds zeros."""
     spread_hand(out, at + o.hand, s.hands[seat])
     declarer = s.declarer
-    if t.kitty > 0 and seat == declarer and has_kitty(s, t):
-        encode_kitty(s, t, o, out, at)
     if (s.given[0] < 0 and s.passed[0] < 0) or (seat ^ declarer) & 1:
         return
     passes_known = seat != declarer or s.phase >= PLAY
@@ -154,6 +157,8 @@ def encode(s: State, t: Tables, o: Offsets, seat: int, out: Array) -> None:
     clear(out, 0, o.entries)
     encode_private(s, t, o, seat, out, 0)
     encode_public(s, t, o, seat, out, o.private)
+    if t.kitty > 0:
+        encode_kitty(s, t, o, seat, out, 0)
 
 
 @kernel
@@ -162,4 +167,6 @@ def encode_state(s: State, t: Tables, o: Offsets, out: Array) -> None:
     clear(out, 0, o.entries + (N_SEATS - 1) * o.private)
     for seat in range(N_SEATS):
         encode_private(s, t, o, seat, out, seat * o.private)
+        if t.kitty > 0:
+            encode_kitty(s, t, o, seat, out, seat * o.private)
     encode_public(s, t, o, 0, out, N_SEATS * o.private)
