@@ -9,6 +9,7 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.making import make
 from bideuchre_env.agents.protocols import AgentInfo, Goal, check_range
 from bideuchre_env.agents.registry import BUILT_IN, parse
+from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import MAX_TRICKS
@@ -67,13 +68,14 @@ class PlayerAgent(RowAgent):
         if sizes := [agent.at_once for agent in self.parts if hasattr(agent, "at_once")]:
             self.at_once = min(sizes)
         self._first_card = actions.of(rules).card_offset
-        self._hand = self.layout["hand"]
+        self._hand, self._play = self.layout["hand"], self.layout["phase"].start + Phase.PLAY
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row; int64 (n,)."""
         choices = np.empty(len(observations), np.int64)
         cards = action_masks[:, self._first_card :].any(axis=1)
         last = observations[:, self._hand].sum(axis=1) <= self.tricks
+        last &= observations[:, self._play] == 1
         parts = np.where(cards, np.where(last, 2, 1), 0)
         for part, agent in enumerate(self.parts):
             rows = parts == part

@@ -5,6 +5,9 @@ out of play. Of two cards of one suit (the left bower is a trump) the declarer t
 many tricks with the higher one: it has the same length in every suit, and the higher card beats
 every card that the lower one beats. So the declarer gives up the lowest card of a suit before the
 others, and partner passes the highest. Cards of different suits are not compared.
+
+Cards laid away for a kitty are chosen in the same way, also in contracts with partner, where the
+lower card is usually, but not always, better to lay away.
 """
 
 from __future__ import annotations

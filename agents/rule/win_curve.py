@@ -1,8 +1,9 @@
 """Value of points: the chance to win the game after this hand's points.
 
 The chance is a logistic curve of the lead, whose width grows with the hands still to be played; at
-the target and the floor the rules themselves decide. An agent that plays for points
-(`view.for_points`) ignores the score: every point has the same value.
+the target and the floor the rules themselves decide. In games of a fixed number of hands a floor is
+not considered. An agent that plays for points (`view.for_points`) ignores the score: every point
+has the same value.
 """
 
 from __future__ import annotations

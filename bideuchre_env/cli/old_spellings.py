@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
-from itertools import pairwise
 
 from bideuchre_env.errors import OptionError
 
@@ -32,9 +31,6 @@ def present(words: list[str]) -> tuple[list[str], str | None]:
     if command in ("tournament", "evaluate", "crossplay") and "--variants" in rest:
         rest = ["--variant" if word == "--variants" else word for word in rest]
         _notice(command, "--variants V", "--variant V")
-    if command == "play" and ("--level", "expert") in pairwise(rest):
-        rest[rest.index("--level") + 1] = "master"
-        _notice(command, "--level expert", "--level master")
     if command == "prepare" and rest and not rest[0].startswith("-"):
         option = "--rules" if rest[0].endswith(".toml") else "--variant"
         _notice(command, rest[0], f"{option} {rest[0]}")

@@ -352,7 +352,7 @@ def _episode_end(rules: Rules) -> list[str]:
     decisions = f"{', '.join(rest)} or {last}" if rest else last
     decisions += " decisions of all seats, forced ones included"
     if rules.auction != "once":
-        decisions += f", with four calls (there may be {rules.most_calls})"
+        decisions += ", with four calls (an auction may have more or fewer)"
     if rules.all_pass.startswith("redeal"):
         decisions += f"; {N_SEATS} if all pass"
     draw = rules.win_rule == "rounds" or rules.both_over == "highest"

@@ -106,14 +106,14 @@ PARTNERS_BEST = Rules(
     partnered=(3, 6),  # P1: bids from 3 to 6 tricks
     lone=(
         Bid("partners best", value=12, exchange=1),  # P1: alone, with the best card of partner
-        Bid("alone", value=24),
+        Bid("alone", value=24),  # P1
     ),
     strain_named="after_auction",  # P1: the declarer names the strain
     no_trump="both",  # P1: a suit, high or low; two projects bar both with a bid of 3
     all_pass="dealer_forced",  # P1: after three passes the dealer must bid
     opening_lead="eldest",  # P1: the seat left of the dealer leads
-    exchange_seen="blind",  # two projects exchange openly
-    win_rule="any",
+    exchange_seen="blind",  # P1, one project; the other two exchange openly
+    win_rule="any",  # P1
     both_over="continue",  # P1: a tie plays on
     target=40,  # P1, the first project; others play to 32
 )
@@ -121,13 +121,13 @@ PARTNERS_BEST = Rules(
 INDIANA = Rules(
     ranks="9",  # P2: two of each card from nine to ace
     copies=2,
-    partnered=(1, 12),
+    partnered=(1, 12),  # P2
     lone=(Bid("shoot", value=24, exchange=3),),  # P2: discard 3, take partner's best 3, play alone
     strain_named="in_bid",  # P2: a bid has a number and a strain
     no_trump="both",  # P2, P3: no trump is high or low
     auction="until_out",  # P2: the bidding goes round, and a pass is final
     all_pass="redeal_next",  # P2 is silent: the next dealer deals
-    opening_lead="declarer",
+    opening_lead="declarer",  # P2
     win_rule="made_or_set",  # P3: only by making a bid or setting the other side
     target=52,  # P3
 )

@@ -2,33 +2,39 @@
 
 import numpy as np
 import pytest
-from support.agent_games import decisions
+from support.agent_games import decisions, lone_decisions
 
 from bideuchre_env import agents, match
-from bideuchre_env.core.state import GIVING, PASSING
+from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.kernel_parts import agent_parts
+from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.variants import RULES
 
+HORSE = RULES["cincinnati_v0"].replace(lone=[Bid("horse", 12, exchange=3)], moon_ladder="jump")
 
-@pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
-def test_each_part_of_a_hand_is_decided_by_its_agent(variant):
-    rules = RULES[variant]
+
+@pytest.mark.parametrize("rules", [RULES["cincinnati_v0"], HORSE], ids=["cincinnati", "exchange"])
+def test_each_part_of_a_hand_is_decided_by_its_agent(rules):
+    """Cards of an exchange are no last tricks, however few are in hand."""
     names = {"calls": "timid", "cards": "rule", "ending": "always-defend"}
-    player = agents.make(f"player:{','.join(map('='.join, names.items()))},tricks=2", rules)
+    player = agents.make(f"player:{','.join(map('='.join, names.items()))},tricks=4", rules)
     one = {part: agents.make(name, rules) for part, name in names.items()}
     for part, agent in one.items():  # tell the agents apart, whatever they choose
         agent.choose = lambda rows, masks, part=part: seen.append(part) or masks.argmax(axis=1)
     player.parts = list(one.values())
     parts = set()
-    for row, mask, state in decisions(rules, 3, seed=4, hands=2):
+    played = decisions(rules, 3, seed=4, hands=2)
+    for bid in rules.lone if rules.exchange else ():
+        played += lone_decisions(rules, bid.name, 2, seed=4)
+    for row, mask, state in played:
         seen: list[str] = []
         player.act(row, mask)
         left = int(state["hands"][state["turn"]]).bit_count()
-        cards = "ending" if left <= 2 else "cards"
+        cards = "ending" if left <= 4 and state["phase"] == PLAY else "cards"
         assert seen == ["calls" if state["phase"] < GIVING else cards]
         parts.add("exchange" if state["phase"] in (GIVING, PASSING) else seen[0])
-    assert parts >= {"calls", "cards", "ending"}
+    assert parts >= {"calls", "cards", "ending", *["exchange"] * (rules.exchange > 0)}
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])

@@ -20,7 +20,6 @@ OLD = [
     ("crossplay rule net", "tournament rule net --out runs/crossplay --partners"),
     ("prepare farm.toml --hands 9", "prepare --rules farm.toml --hands 9"),
     ("prepare barrie --option target=9", "prepare --variant barrie --option target=9"),
-    ("play --level expert --seat 2", "play --level master --seat 2"),
     ("match rule random --json - --seed 2", "match rule random --json --seed 2"),
 ]
 

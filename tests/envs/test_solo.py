@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from support.chi_square import assert_fits
-from support.custom_agents import First
+from support.custom_agents import First, Last
 from support.playthroughs import DIFFERENT, VARIANTS
 from support.solo_helpers import Spy, actions_for, assert_same, chosen_action, first, walk_rows
 from support.strategies import in_two_sizes, rules, seeds
@@ -13,6 +13,8 @@ import bideuchre_env
 from bideuchre_env import OpponentPool, agents, make
 from bideuchre_env.core.state import Outcome
 from bideuchre_env.errors import IllegalActionError
+from bideuchre_env.rules.bids import Bid
+from bideuchre_env.rules.rules import Rules
 
 every_variant = pytest.mark.parametrize("name", VARIANTS)
 cincinnati = bideuchre_env.cincinnati_v0
@@ -258,3 +260,26 @@ def test_actions_of_rows_that_restart_in_mode_next_step_are_unused():
     assert rewards[0] == 0
     assert not terminated[0]
     assert infos["action_mask"][0].any()
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+def test_an_episode_over_before_the_first_decision_is_a_result_of_its_own(mode):
+    """Partner bids alone in an auction with rounds before the learner, who sits out, could call."""
+    shooter = Rules(ranks="9", lone=[Bid("alone", 12)], auction="until_passes", target=30)
+    env = make(shooter).solo_vec(
+        2, episode="hand", reward="points", opponents=Last(), partner=Last(), autoreset_mode=mode
+    )
+    seen, _ = env.reset(seed=1)
+    ended = undecided = 0
+    for _ in range(300):
+        masks = seen["action_mask"]
+        seen, rewards, terminated, _, infos = env.step(masks.argmax(axis=1))
+        result = infos.get("final_info", infos)
+        for row in np.flatnonzero(terminated):
+            side = int(result["seat"][row]) & 1
+            score = result["score"][row]
+            assert rewards[row] == score[side] - score[1 - side]
+            ended += 1
+            undecided += not masks[row].any()
+    assert ended > 50
+    assert undecided > 5

@@ -74,6 +74,15 @@ class First:
         return masks.argmax(axis=1)
 
 
+class Last(First):
+    """Plays the last legal action, so the highest bid."""
+
+    name = "last"
+
+    def act_rows(self, observations, masks):
+        return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+
 class Once:
     """Chooses for one observation at a time: the first legal action."""
 

@@ -186,7 +186,8 @@ def take_turn(table: Table, callers: Callers | None, i: int) -> bool:
     callers.acting[i] = callers.done[i] = False
     s, row, t, action = table.states[i], table.seating[i], table.tables[0], callers.choices[i]
     if row.stage == DONE:
-        open_episode(table, callers.draws, i)
+        if len(callers.finals) == 0:  # else the episode ended before a decision, and is paid now
+            open_episode(table, callers.draws, i)
         return True
     row.decided = 1
     if is_legal(s, t, action):
@@ -323,28 +324,30 @@ def draw_entry(row: Seating, draws: Draws, choice: int) -> int:
 def show(table: Table, callers: Callers | None, i: int) -> bool:
     """Pay the caller of row i, once in a turn, and write what it sees, unless a player is asked.
 
-    Returns whether a new episode follows, in which the row is advanced and shown again. The mask is
-    zero unless the caller is to act. The reward owed becomes 0 when it is paid.
+    Returns whether a new episode follows, in which the row is advanced and shown again; if that one
+    is over before the caller's first decision, its end is paid in the next turn. The mask is zero
+    unless the caller is to act. The reward owed becomes 0 when it is paid.
     """
     if callers is None:
         return False
     s, row, t = table.states[i], table.seating[i], table.tables[0]
     if row.stage > DONE:
         return False
-    if not callers.done[i]:
+    over, paid = row.stage == DONE, callers.done[i]
+    if not paid:
         callers.rewards[i] = row.owed
         row.owed = 0.0
         callers.terminated[i] = row.ending == TERMINATED
         callers.truncated[i] = row.ending == TRUNCATED_THERE
     callers.seats[i] = row.seat
-    over = row.stage == DONE
-    reopens = over and len(callers.finals) > 0
+    reopens = over and not paid and len(callers.finals) > 0
     seen = row_of(callers.finals, i) if reopens else row_of(callers.observations, i)
     encode(s, t, callers.offsets[0], row.seat, seen)
     if over:
         clear(row_of(callers.masks, i), 0, t.n_actions)
-        callers.done[i] = callers.some_done[0] = True
-        close_episode(s, row, callers.episodes[i])
+        if not paid:
+            callers.done[i] = callers.some_done[0] = True
+            close_episode(s, row, callers.episodes[i])
     else:
         legal(s, t, row_of(callers.masks, i))
     if reopens:
