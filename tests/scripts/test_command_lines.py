@@ -64,7 +64,7 @@ def words(value):
 def test_every_field_is_an_option_of_its_type(scripts, name, capsys):
     script = scripts[name]
     assert script.Args.parse([]) == script.Args()
-    options, expected = [], {}
+    options, expected, paths = [], {}, (Path("one"), Path("two"))
     for option in fields(script.Args):
         default, dashed = option.default, script_args.dashed(option.name)
         other = {int: 7, float: 0.5, str: "else", Path: Path("else"), bool: True}
@@ -72,7 +72,7 @@ def test_every_field_is_an_option_of_its_type(scripts, name, capsys):
         other[tuple[float, float]] = (-0.5, 1.0)
         hint = get_type_hints(script.Args)[option.name]
         kind = type(default) if default is not None else get_args(hint)[0]
-        expected[option.name] = other[kind]
+        expected[option.name] = paths if hint == tuple[Path, ...] else other[kind]
         options += [dashed] if default is False else [dashed, *words(expected[option.name])]
     parsed = vars(script.Args.parse(options))
     assert parsed == expected
