@@ -8,7 +8,7 @@ from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.making import make
 from bideuchre_env.agents.protocols import AgentInfo, Goal, check_range
-from bideuchre_env.agents.registry import BUILT_IN, parse
+from bideuchre_env.agents.registry import BUILT_IN, STYLES
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules import actions
@@ -25,8 +25,8 @@ class PlayerAgent(RowAgent):
     Args:
         rules: the rules of the game.
         seed: passed to the agents.
-        calls: the agent that makes the calls and names the strain.
-        cards: the agent that chooses the cards, those of an exchange included.
+        calls: the agent that makes the calls and names the strain. Required.
+        cards: the agent that chooses the cards, those of an exchange included. Required.
         ending: the agent that chooses the cards of the last tricks. None: that of `cards`.
         tricks: the number of last tricks, 1 to 12.
         goal: passed to the agents. None: their default.
@@ -51,17 +51,20 @@ class PlayerAgent(RowAgent):
         rules: Rules,
         *,
         seed: int | None = None,
-        calls: str,
-        cards: str,
+        calls: str | None = None,
+        cards: str | None = None,
         ending: str | None = None,
         tricks: int = LAST,
         goal: Goal | None = None,
     ) -> None:
         super().__init__(rules, seed)
         self.tricks = check_range("tricks", tricks, 1, MAX_TRICKS)
+        if calls is None or cards is None:
+            raise OptionError("expected calls and cards, as player:calls=expert,cards=net")
         chosen = {"calls": calls, "cards": cards, "ending": cards if ending is None else ending}
         for option, name in chosen.items():
-            if not isinstance(name, str) or parse(name)[0] not in BUILT_IN:
+            own = name.partition(":")[0] if isinstance(name, str) else name
+            if own not in (*BUILT_IN, *STYLES):
                 raise OptionError(f"{option}={brief(name)}: expected one of {', '.join(BUILT_IN)}")
         made = {name: make(name, rules, seed=seed, goal=goal) for name in chosen.values()}
         self.parts = [made[name] for name in chosen.values()]

@@ -73,8 +73,8 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
     variants = [name for name in RULES if file_of(kind, name).is_file()]
     makes = "`bideuchre prepare` makes some, " if kind in PREPARED else ""
     raise OptionError(
-        f"agent {kind!r} has no weights for these rules: expected the deck, bids and strains "
-        f"of one of {', '.join(variants)}; {makes}weights=FILE uses your own"
+        f"agent {kind!r} has no weights for these rules: expected the deck, kitty, bids and "
+        f"strains of one of {', '.join(variants)}; {makes}weights=FILE uses your own"
     )
 
 

@@ -102,7 +102,7 @@ class Lines(Look):
             lines.append(self.trick_line(last))
         elif row["phase"] == Phase.PLAY and row["led"] < 0:
             names, visible = self.exchanged()[1]
-            if visible and row["declarer"] == self.viewer:
+            if names and visible and row["declarer"] == self.viewer:
                 cards = Text(" ").join(map(self.card, names))
                 lines.append(Text("  you get ").append_text(cards))
         if self.over:

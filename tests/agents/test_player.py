@@ -64,8 +64,9 @@ def test_the_kernels_of_its_agents_are_those_of_a_player():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("player:calls=rule", "cards"),
-        ("player:calls=nobody,cards=rule", "nobody"),
+        ("player:calls=rule", "expected calls and cards, as player:calls="),
+        ("player", "expected calls and cards, as player:calls="),
+        ("player:calls=nobody,cards=rule", "calls='nobody': expected one of random, "),
         ("player:calls=./mine.py:Agent,cards=rule", "calls='./mine.py:Agent': expected one of"),
         ("player:calls=3,cards=rule", "calls=3: expected one of random, "),
         ("player:calls=rule,cards=rule,tricks=0", "tricks=0: expected a whole number from 1 to 12"),
