@@ -56,6 +56,7 @@ def test_rule_beats_cautious_in_a_game_with_a_kitty(rules):
     assert match(rules, "rule", "cautious", boards=300, seed=3).points_per_hand.low > 2
 
 
+@pytest.mark.search
 def test_bids_count_on_the_kitty():
     """The rule player's estimates of a hand as declarer are higher, the more so for a weak hand."""
     plain, kitty = load_weights(16, 2), load_weights(16, 2, 4)
@@ -83,6 +84,7 @@ def test_what_cannot_infer_a_kitty_says_so():
         known_position(KITTY, hand, calls=[*calls, "pass"], dealer=0, seat=3)
 
 
+@pytest.mark.search
 def test_the_play_after_a_kitty_is_solved():
     position = Position(KITTY, {}, dealer=3).do("bid 4 H, pass, pass, pass")
     laid_away(position)

@@ -334,6 +334,7 @@ def test_exchanges_are_redealt_uniformly(phase, level, picks, role):
     assert len(assert_uniform(env, seat, 17, most=20_000)) >= 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", range(4), ids=TINY_ROLES)
 @pytest.mark.parametrize("picks", [0, 1])
 def test_open_exchanges_are_redealt_uniformly(picks, role):
