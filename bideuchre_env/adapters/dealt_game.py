@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env.core.episode import GOES_ON
-from bideuchre_env.core.legality import illegal
+from bideuchre_env.core.legality import illegal, lays_away
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import new_redeal, resample_row
 from bideuchre_env.core.one_row import (
@@ -149,8 +149,7 @@ class DealtGame:
                 self._histories[int(row["declarer"])] += f" | takes {cards}"
             return
         what = "gives" if phase == GIVING else "passes"
-        if kitty and phase == GIVING and before["laid"][kitty - 1] < 0:
-            what = "lays away"
+        what = "lays away" if lays_away(before, self.rules) else what
         for place, history in enumerate(self._histories):
             card = name if place == seat else "a card"
             self._histories[place] = f"{history} | {seat} {what} {card}"

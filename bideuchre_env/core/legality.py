@@ -33,6 +33,12 @@ def revoked(row: Any, rules: Rules, kind: int) -> bool:
     return bool(row["voids"][row["turn"]] >> suit & 1)
 
 
+def lays_away(row: Any, rules: Rules) -> bool:
+    """Return whether the seat to act in a state row is to lay away a card for the kitty."""
+    kitty = rules.kitty
+    return bool(kitty and row["phase"] == Phase.GIVING and row["laid"][kitty - 1] < 0)
+
+
 def legal_names(row: Any, rules: Rules) -> list[str]:
     """Return the names of the legal actions of the seat to act in a state row."""
     acts = actions.of(rules)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bideuchre_env.core.legality import legal_names
+from bideuchre_env.core.legality import lays_away, legal_names
 from bideuchre_env.core.replay import last_caller_row
 from bideuchre_env.core.state import Outcome, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
@@ -162,8 +162,7 @@ class Look:
     @property
     def lays_away(self) -> bool:
         """Whether the declarer is to lay away a card for the kitty."""
-        kitty = self.rules.kitty
-        return bool(kitty and self.row["phase"] == Phase.GIVING and self.row["laid"][kitty - 1] < 0)
+        return lays_away(self.row, self.rules)
 
     def trump_power(self, name: str) -> int:
         """Rank of a trump, highest for the right bower; 0 for any other card."""

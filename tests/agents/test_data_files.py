@@ -391,7 +391,7 @@ def test_a_round_of_the_script_corrects_the_odds(script):
 
 @pytest.mark.parametrize("name", ["six_card_v0", "pepper_v0"])
 def test_weights_of_a_game_become_the_packages_own(name, tmp_path, capsys):
-    """Those of `net` are stored as float16; a call network joins those of the other variants."""
+    """Weights of `net` become float16; a call network is added to the file of call networks."""
     rules, files = RULES[name], [tmp_path / "net.npz", tmp_path / "expert.npz"]
     calls = call_network.new_network()
     calls["base"] = 0.1

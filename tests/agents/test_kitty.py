@@ -11,6 +11,7 @@ from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.rule.bidding import load_weights
 from bideuchre_env.core.state import PLAY
 from bideuchre_env.errors import DealError, OptionError
+from bideuchre_env.play.lines import Lines
 from bideuchre_env.rules.cards import hand_names
 from bideuchre_env.rules.rules import Rules
 
@@ -51,6 +52,12 @@ def test_the_declarer_lays_away_its_losers(agent, hand, kitty, away):
         assert set(cards) == away
 
 
+def test_no_cards_are_passed_to_a_declarer_who_has_laid_away():
+    position = Position(KITTY, {0: HAND}, dealer=3, agent="rule").do("bid 4 H, pass, pass, pass")
+    last = laid_away(position)[-1]
+    assert Lines(position.states[0], KITTY, 0).result_lines(last) == []
+
+
 @pytest.mark.parametrize("rules", [KITTY, BIG], ids=["32 cards", "48 cards"])
 def test_rule_beats_cautious_in_a_game_with_a_kitty(rules):
     assert match(rules, "rule", "cautious", boards=300, seed=3).points_per_hand.low > 2
@@ -58,7 +65,7 @@ def test_rule_beats_cautious_in_a_game_with_a_kitty(rules):
 
 @pytest.mark.search
 def test_bids_count_on_the_kitty():
-    """The rule player's estimates of a hand as declarer are higher, the more so for a weak hand."""
+    """The rule player expects more tricks as declarer; as partner or defender as many."""
     plain, kitty = load_weights(16, 2), load_weights(16, 2, 4)
     more = kitty["tricks"][0, 0, :, 0] - plain["tricks"][0, 0, :, 0]
     assert (more > 0).all()

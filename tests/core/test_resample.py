@@ -57,12 +57,27 @@ def splits(cards, sizes):
             yield [[cards[i] for i in chosen], *piles]
 
 
+def deals_without_voids(row, others, cards, sizes):
+    """Deals of `cards` to piles of these `sizes`, the first for the seats `others`.
+
+    No seat gets a card of a suit that it has failed to follow.
+    """
+    strain = ("C", "D", "H", "S", "NT", "LOW")[row["strain"]] if row["strain"] >= 0 else "NT"
+    voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
+    for piles in splits(cards, sizes):
+        if not any(
+            suit_of(card, strain) in void
+            for pile, void in zip(piles, voids, strict=False)
+            for card in pile
+        ):
+            yield piles
+
+
 def all_deals(env, seat):
     """The weight of every outcome that a seat's information allows, by brute force."""
     row = env._states[0]
     if env.rules.kitty:
         return kitty_deals(env, seat)
-    strain = ("C", "D", "H", "S", "NT", "LOW")[row["strain"]] if row["strain"] >= 0 else "NT"
     declarer, phase = int(row["declarer"]), int(row["phase"])
     partner = (declarer + 2) % 4
     played = [names(row["plays"][who * 12 : who * 12 + 12]) for who in range(4)]
@@ -86,17 +101,10 @@ def all_deals(env, seat):
     hides_given = bool(given_cards) and seat != declarer
     hides_passed = bool(passed) and not exchanged and seat != partner
     sizes += [len(given_cards)] * hides_given + [len(passed)] * hides_passed
-    voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
     guesses = bool(passed) and exchanged and (seat - declarer) % 2 == 1
 
     weights: Counter = Counter()
-    for piles in splits(unknown, sizes):
-        if any(
-            suit_of(card, strain) in void
-            for pile, void in zip(piles[:3], voids, strict=True)
-            for card in pile
-        ):
-            continue
+    for piles in deals_without_voids(row, others, unknown, sizes):
         hands_now = [sorted(hands[seat])] * 4
         for who, pile in zip(others, piles[:3], strict=True):
             hands_now[who] = sorted(pile + sure if who == declarer else pile)
@@ -118,7 +126,7 @@ def kitty_deals(env, seat):
     to be laid away, and any four that the declarer had then are as likely to be the kitty.
     """
     row = env._states[0]
-    declarer, strain = int(row["declarer"]), ("C", "D", "H", "S", "NT", "LOW")[row["strain"]]
+    declarer = int(row["declarer"])
     played = [names(row["plays"][who * 12 : who * 12 + 12]) for who in range(4)]
     hands = [hand_names(int(hand)) for hand in row["hands"]]
     laid, kitty = names(row["laid"]), names(row["kitty"])
@@ -127,15 +135,8 @@ def kitty_deals(env, seat):
     unknown = list((Counter(deck(env.rules.ranks, env.rules.copies)) - seen).elements())
     others = [who for who in range(4) if who != seat]
     sizes = [len(hands[who]) for who in others] + [len(laid)] * (seat != declarer)
-    voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
     weights: Counter = Counter()
-    for piles in splits(unknown, sizes):
-        if any(
-            suit_of(card, strain) in void
-            for pile, void in zip(piles[:3], voids, strict=True)
-            for card in pile
-        ):
-            continue
+    for piles in deals_without_voids(row, others, unknown, sizes):
         now = [sorted(hands[seat])] * 4
         for who, pile in zip(others, piles[:3], strict=True):
             now[who] = sorted(pile)
@@ -181,15 +182,7 @@ def open_deals(env, seat):
     sizes = [
         len(hands[who]) - len(known[who]) + (in_union if who == partner else 0) for who in others
     ]
-    strain = ("C", "D", "H", "S", "NT", "LOW")[row["strain"]]
-    voids = [[s for i, s in enumerate("CDHS") if row["voids"][who] >> i & 1] for who in others]
-    for piles in splits(unknown, sizes):
-        if any(
-            suit_of(card, strain) in void
-            for pile, void in zip(piles, voids, strict=True)
-            for card in pile
-        ):
-            continue
+    for piles in deals_without_voids(row, others, unknown, sizes):
         dealt = [list(hands[seat])] * 4
         for who, pile in zip(others, piles, strict=True):
             dealt[who] = pile + known[who]

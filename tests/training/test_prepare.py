@@ -251,7 +251,7 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_variant_can_be_prepared_unless_the_package_has_its_weights(name):
-    """Of a variant with packaged weights, a prepared file is not even read."""
+    """A prepared file is not read if the package has weights of the variant."""
     rules = RULES[name]
     file = prepared_file("net", rules)
     file.parent.mkdir(parents=True)

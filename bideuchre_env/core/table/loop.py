@@ -111,7 +111,7 @@ class Draws(NamedTuple):
 
 
 class Callers(NamedTuple):
-    """The callers of a table, one for each row: their actions, and what they see and get.
+    """The callers of a table, one for each row: their actions, observations and rewards.
 
     After a call of a kernel, `acting` is False, and `done` tells whether an episode has ended since
     the caller acted. If a new one has followed, the last observation is in `finals`.
@@ -322,7 +322,9 @@ def draw_entry(row: Seating, draws: Draws, choice: int) -> int:
 
 @inline_kernel
 def show(table: Table, callers: Callers | None, i: int) -> bool:
-    """Pay the caller of row i, once in a turn, and write what it sees, unless a player is asked.
+    """Write the reward of the caller of row i, once in a turn, and its observation.
+
+    Nothing is written while a player is asked.
 
     Returns whether a new episode follows, in which the row is advanced and shown again; if that one
     is over before the caller's first decision, its end is paid in the next turn. The mask is zero
