@@ -118,6 +118,7 @@ def play_learner() -> None:
             observed, _, over, cut, _ = row.step(int(observed["action_mask"].argmax()))
             if over or cut:
                 observed = row.reset()[0]
+        rows.reset(options={"reset_mask": np.arange(64) < 1})
     for policy in ("random", "rule"):
         for observe in (False, True):
             rollout(GAME, policy=policy, hands=64, seed=1, observe=observe)

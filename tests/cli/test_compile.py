@@ -168,12 +168,12 @@ def test_later_commands_compile_nothing(folder):
 
 @pytest.mark.slow
 def test_the_parts_compile_every_entry_kernel():
-    """Left for their first use: `try_rows` of `bideuchre prepare`, `pick_rows` of rows on a GPU."""
+    """Only `try_rows`, the kernel of `bideuchre prepare`, is left to compile at its first use."""
     import_kernels()
     for play in warm_up.PARTS.values():
         play()
     later = {name for _, name, types in kernel_parts._entries() if not types}
-    assert later <= {"try_rows", "pick_rows"}
+    assert later <= {"try_rows"}
 
 
 def test_a_part_that_is_compiled_and_saved_is_skipped(monkeypatch, tmp_path):
