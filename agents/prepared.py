@@ -1,6 +1,6 @@
 """Weights that `bideuchre prepare` has saved on this machine.
 
-They are in the user's cache folder, one file per kind of agent and rules, and remain after an
+They are in the user's cache folder, one file of parts for each game, and remain after an
 upgrade of the package. The variants for which the package has weights of `net` never use them. An
 agent that is created after a file has been replaced uses the new file.
 """
@@ -14,23 +14,20 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from bideuchre_env._files import reason
 from bideuchre_env._inputs import read_file
+from bideuchre_env.agents.data import parts_of
+from bideuchre_env.agents.old_weights import parse_part
 from bideuchre_env.agents.registry import files_are_frozen
 from bideuchre_env.errors import OptionError, WeightsError
-from bideuchre_env.learning.weights import LARGEST, Weights, parse_weights
+from bideuchre_env.learning.weights import LARGEST, Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.cache import user_cache
 
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
-DATA = "bideuchre_env.agents.data"
 PREPARED = ("expert", "net")
 """The kinds of agents that can be prepared."""
 PREPARED_FILE = "prepared "
@@ -47,13 +44,8 @@ _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
 
 _HashAndWeights: TypeAlias = tuple[str | None, Weights | None]
-"""The hash of a file and its weights; both None without a file."""
-_last: dict[Path, _HashAndWeights] = {}
-
-
-def file_of(kind: str, variant: str) -> Traversable:
-    """Return the path of the package's weights of a kind of agent; it need not exist."""
-    return resources.files(DATA).joinpath(f"{kind}-{variant}.npz")
+"""The hash of a file and the weights in it; None for what is missing."""
+_last: dict[tuple[Path, str], _HashAndWeights] = {}
 
 
 @lru_cache(maxsize=64)
@@ -63,7 +55,7 @@ def packaged_name(rules: Rules) -> str | None:
     They are those of `net`; a variant without them can be prepared.
     """
     names = (name for name, known in RULES.items() if known == rules)
-    return next((name for name in names if file_of("net", name).is_file()), None)
+    return next((name for name in names if "net" in parts_of(name)), None)
 
 
 @lru_cache(maxsize=64)
@@ -88,9 +80,15 @@ def prepared_folder() -> Path:
         raise OptionError("no home folder for the cache: set XDG_CACHE_HOME to a folder") from None
 
 
-def prepared_file(kind: str, rules: Rules) -> Path:
-    """Return the path of the weights of a kind of agent for these rules; it need not exist."""
-    return prepared_folder() / f"{kind}-{rules_hash(rules)}.npz"
+def prepared_file(rules: Rules) -> Path:
+    """Return the path of the weights for these rules; it need not exist."""
+    return prepared_folder() / f"{rules_hash(rules)}.npz"
+
+
+def prepared_files(rules: Rules, kinds: tuple[str, ...] = PREPARED) -> list[Path]:
+    """Return the paths that may have weights of these kinds: those of version 0.2 come last."""
+    file = prepared_file(rules)
+    return [file, *(file.with_name(f"{kind}-{file.name}") for kind in kinds)]
 
 
 def prepared_weights(kind: str, rules: Rules) -> Weights | None:
@@ -103,18 +101,20 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
     if packaged_name(rules):
         return None
     with suppress(OptionError):
-        place = prepared_file(kind, rules)
-        if not (files_are_frozen() and place in _last):
-            _last[place] = _find(place)
-        digest, weights = _last[place]
-        if (watch := _watch.get()) is not None:
-            watch(PREPARED_FILE + place.name, digest)
-        return weights
+        for place in prepared_files(rules, (kind,)):
+            key = place, kind
+            if not (files_are_frozen() and key in _last):
+                _last[key] = _find(place, kind)
+            digest, weights = _last[key]
+            if (watch := _watch.get()) is not None and (digest or place == prepared_file(rules)):
+                watch(PREPARED_FILE + place.name, digest)
+            if weights is not None:
+                return weights
     return None
 
 
-def _find(place: Path) -> _HashAndWeights:
-    """Return the hash and weights of a file, both None if it does not exist.
+def _find(place: Path, kind: str) -> _HashAndWeights:
+    """Return the hash of a file and its weights of a kind of agent; None for what is missing.
 
     The file is read again only if it has changed.
     """
@@ -122,11 +122,11 @@ def _find(place: Path) -> _HashAndWeights:
         now = place.stat()
     except OSError:  # no file, or no permission
         return None, None
-    return _read(place, (now.st_ino, now.st_mtime_ns, now.st_size))
+    return _read(place, kind, (now.st_ino, now.st_mtime_ns, now.st_size))
 
 
 @lru_cache(maxsize=8)
-def _read(place: Path, stamp: tuple[int, ...]) -> _HashAndWeights:
+def _read(place: Path, kind: str, stamp: tuple[int, ...]) -> _HashAndWeights:
     """Read a file and return its hash and weights; `WeightsError` if it is damaged.
 
     `stamp` (inode, time, size) is only a part of the cache key.
@@ -135,7 +135,7 @@ def _read(place: Path, stamp: tuple[int, ...]) -> _HashAndWeights:
         data = read_file(place, LARGEST)
     except OSError as error:
         raise WeightsError(f"{place} cannot be read: {reason(error)}") from None
-    return hashlib.sha256(data).hexdigest(), parse_weights(data, str(place))
+    return hashlib.sha256(data).hexdigest(), parse_part(data, str(place), kind)
 
 
 @contextmanager

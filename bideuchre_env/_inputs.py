@@ -9,7 +9,8 @@ import io
 import os
 import re
 import stat
-from typing import IO
+from collections.abc import Callable
+from typing import IO, Any
 
 from bideuchre_env._checks import printable
 from bideuchre_env._files import PathLike
@@ -59,8 +60,10 @@ def check_size(path: PathLike, size: int, most: int) -> None:
         raise OutputError(f"{name} could not be written: {size} bytes: expected up to {most}")
 
 
-def read_zip(data: bytes, most: int, members: int) -> dict[str, bytes]:
-    """Return the members of a zip archive by name, each verified by its checksum.
+def read_zip(
+    data: bytes, most: int, members: int, wanted: Callable[[str], Any] = bool
+) -> dict[str, bytes]:
+    """Return the `wanted` members of a zip archive by name, each verified by its checksum.
 
     They are stored, or compressed by deflate. Raises `ValueError`, or an error of zipfile or zlib,
     for a damaged archive, for more than `most` bytes, and for more than `members` members.
@@ -79,13 +82,15 @@ def read_zip(data: bytes, most: int, members: int) -> dict[str, bytes]:
             raise ValueError("members are missing, or more bytes follow")
         if sum(member.file_size for member in listed) > most:
             raise ValueError(f"more than {most} bytes when unpacked")
+        if len({member.filename for member in listed}) < len(listed):
+            raise ValueError("two members of one name")
         for member in listed:
+            if not wanted(member.filename):
+                continue
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError("expected no compression but deflate")
             with archive.open(member) as file:  # `archive.read` would unpack more than stated
                 contents[member.filename] = file.read(member.file_size + 1)
-    if len(contents) < len(listed):
-        raise ValueError("two members of one name")
     return contents
 
 

@@ -4,7 +4,7 @@
 
 `bideuchre_env/training/cards.py` describes the method. The weights after every step are saved in
 `--out`. A stopped run resumes there, plays the pairs of finished rounds again, and ends with the
-same weights. `net-GAME.npz` has the weights of the last step.
+same weights. `GAME.npz` has the weights of the last step, as its part `net`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from bideuchre_env._files import only_run_in
 from bideuchre_env.agents.expert.call_network import package_network
+from bideuchre_env.agents.learned.net import KIND
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
@@ -29,7 +30,7 @@ from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.evaluation.executors import Executor, Serial
 from bideuchre_env.evaluation.ray_pool import workers_of
-from bideuchre_env.learning.weights import write_weights
+from bideuchre_env.learning.weights import write_parts
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training.cards import Course, Learner
 
@@ -61,7 +62,7 @@ def main(args: Args) -> int:
 
 
 def learn(name: str, game: Variant, args: Args, pool: Executor | None) -> None:
-    """Train one game, and write its weights to `net-GAME.npz` in `args.out`.
+    """Train one game, and write its weights to `GAME.npz` in `args.out`.
 
     `name` is the game's entry in `args.games`, for the saved command.
     """
@@ -72,8 +73,8 @@ def learn(name: str, game: Variant, args: Args, pool: Executor | None) -> None:
     calls = package_network(game.rules)
     learner = Learner(game, calls, args, command, pool=pool, bar=progress_bar, report=report)
     weights = learner.run()
-    place = args.out / f"net-{game.name}.npz"
-    write_weights(place, weights.arrays, weights.metadata)
+    place = args.out / f"{game.name}.npz"
+    write_parts(place, {KIND: weights})
     print(f"{game.name}: written to {place}", flush=True)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
@@ -16,7 +14,7 @@ from bideuchre_env.agents.expert.auction import (
     weigh_calls,
 )
 from bideuchre_env.agents.expert.call_features import Calls
-from bideuchre_env.agents.expert.call_network import NETWORK
+from bideuchre_env.agents.expert.call_network import CallNetwork, checked_network
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.strains import weigh_strains
@@ -53,8 +51,6 @@ MARGIN = 0.05
 """Points that a searched card must gain over the rule player's card."""
 STANDARD_ERRORS = 0.5
 """Standard errors of that gain, added to the margin."""
-LARGEST_WEIGHT = 1e9
-"""Limit of a weight: sums of larger weights may overflow to NaN, which cannot index a table."""
 LEAN = 2
 """Quarters added to a seat's odds to hold cards of a suit that it has bid; for the declarer, only
 if the deck's holder odds are unknown."""
@@ -73,26 +69,13 @@ class ExpertWorkspace(NamedTuple):
     deals: Array  # `sampled_deals.SAMPLED_DEAL`
 
 
-def check_network(network: Any) -> None:
-    """Raise `OptionError` unless `network` is one `NETWORK` record, shape (1,), of valid weights.
-
-    Weights must be below `LARGEST_WEIGHT` in size.
-    """
-    if not (isinstance(network, np.ndarray) and network.dtype == NETWORK and network.shape == (1,)):
-        raise OptionError("network: expected one record of `call_network.NETWORK`, or None")
-    for name in NETWORK.names or ():
-        if not (np.abs(network[name]) < LARGEST_WEIGHT).all():
-            raise OptionError(f"network: {name} has a number that is not finite, or too large")
-
-
 class ExpertAgent(RowAgent):
     """Bids by tables and a network, plays the rule player's cards, and searches the last tricks.
 
     Args:
         rules: the rules of the game.
         seed: checked, but without effect: the expert is deterministic.
-        network: weights of calls that replace those of `load_network`: an array (1,) of
-            `call_network.NETWORK`.
+        network: weights of calls that replace those of `load_network`.
         wanted: 13 whole numbers: with k cards in hand, `wanted[k]` deals are sampled for the search
             of the last tricks; 0 disables the search.
         margin: points that a searched card must gain over the rule player's card.
@@ -123,7 +106,7 @@ class ExpertAgent(RowAgent):
         rules: Rules,
         *,
         seed: int | None = None,
-        network: Array | None = None,
+        network: CallNetwork | None = None,
         wanted: tuple[int, ...] = DEALS,
         margin: float = MARGIN,
         standard_errors: float = STANDARD_ERRORS,
@@ -132,7 +115,7 @@ class ExpertAgent(RowAgent):
     ) -> None:
         super().__init__(rules, seed)
         if network is not None:
-            check_network(network)
+            network = checked_network(network)
         valid = isinstance(wanted, tuple) and all(
             type(n) is int and 0 <= n < 10_001 for n in wanted
         )

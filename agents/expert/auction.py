@@ -74,17 +74,19 @@ CALLS = np.dtype(
         ("worth", np.float64, (1 + MAX_BIDS, N_STRAINS)),
         ("inputs", np.float32, (N_INPUTS,)),  # of the call network; its activations follow
         ("table_sums", np.float32, (FIRST,)),
-        ("table_straight", np.float64),
+        ("table_output", np.float64, (1,)),
         ("first_sums", np.float32, (FIRST,)),
         ("second_sums", np.float32, (SECOND,)),
+        ("output", np.float64, (1,)),
         ("least", np.float64),  # bounds of the worth of the auction's last bid
         ("most", np.float64),
         ("promise", np.float64),  # the formula's worth of one call
         ("now", np.float64),  # chance to win the game if the hand is passed out
         ("score_inputs", np.float32, (N_SCORE,)),  # of the score network; its activations follow
         ("score_table_sums", np.float32, (HIDDEN,)),
-        ("score_table_straight", np.float64),
+        ("score_table_output", np.float64, (1,)),
         ("score_sums", np.float32, (HIDDEN,)),
+        ("score_output", np.float64, (1,)),
     ],
     align=True,
 )
@@ -163,10 +165,10 @@ def start_calls(
         calls.standing = calls.points
         calls.standing_win = calls.win
     describe_table(view, t, calls)
-    weigh_table(learned.network[0], calls)
-    if len(learned.score) > 0 and learned.wins.shape[0] > 0:
+    weigh_table(learned.network.layers, calls)
+    if len(learned.score.first) > 0 and learned.wins.shape[0] > 0:
         describe_score(view, t, learned.wins, calls)
-        weigh_score(learned.score[0], calls)
+        weigh_score(learned.score, calls)
 
 
 @kernel
@@ -220,17 +222,17 @@ def call_worth(
     points = plain_points(view, t, learned, level, strain, calls)
     if level < 0 and view.calls_made == 3 and view.standing < 0:
         return float(calls.win)  # passed out
-    more = points - float(calls.points) + network_points(learned.network[0], calls)
+    more = points - float(calls.points) + network_points(learned.network.layers, calls)
     win, wins = float(calls.win), learned.wins
     last = level >= 0 and last_bid(view, t)
     worth = win + float(calls.slope) * more
     if last:
         worth = final_worth(view, t, level, strain, worth, more, wins, calls)
-    if wins.shape[0] == 0 or len(learned.score) == 0:
+    if wins.shape[0] == 0 or len(learned.score.first) == 0:
         return worth
     calls.win, calls.promise = win, worth
     describe_promise(view, t, wins, level, strain, more, calls)
-    worth += score_correction(learned.score[0], calls)
+    worth += score_correction(learned.score, calls)
     return min(max(worth, float(calls.least)), float(calls.most)) if last else worth
 
 

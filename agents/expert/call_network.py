@@ -1,29 +1,41 @@
 """The network that corrects the value of a call: two hidden layers of ReLUs and a linear skip.
 
-Its output is the expected points of a call minus those of its contract if that is played. The
-weights of each game are in `call_network.npz`, made by `experiments/fitting/fit_call_network.py`.
-`calls` is the record `auction.CALLS`.
+Its output is the expected points of a call minus those of its contract if that is played.
+`experiments/fitting/fit_call_network.py` has made the weights of each game. `calls` is the record
+`auction.CALLS`.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.data import read_provenance, read_record, sealed
+from bideuchre_env._checks import check_array
+from bideuchre_env.agents.data import package_part, sealed
 from bideuchre_env.agents.expert.call_features import CALL, N_HAND, N_INPUTS, Calls
 from bideuchre_env.agents.expert.hand_table import DECKS
 from bideuchre_env.agents.prepared import prepared_weights
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
-from bideuchre_env.learning.weights import Weights, check_weights, made_for
+from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.network import (
+    MOST_WEIGHT,
+    Network,
+    add_hidden,
+    add_inputs,
+    arrays_of,
+    copy,
+    fitting,
+    network_of,
+    shapes_of,
+    zero_network,
+)
+from bideuchre_env.learning.weights import Shape, Weights, check_weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
-from bideuchre_env.runtime.vectors import add_rows
+from bideuchre_env.runtime.jit import Array, kernel
 
-FILE = "call_network.npz"
 KIND = "expert"
 VERSION = 1
 """Version of `call_features`: weights prepared with another version are rejected."""
@@ -33,91 +45,53 @@ MOST_UNLIKE = 8.0  # the third result of `unlike` up to which the weights of a v
 FIRST, SECOND = 64, 32  # units of the two hidden layers
 SCALE = 8.0  # points per unit of the network's output
 
-NETWORK = np.dtype(
-    [
-        # [trumps / no trump]: weights of `trick_shift` for the mean, the hand and the auction
-        ("shifts", np.float64, (2, 1 + N_HAND + N_AUCTION_FEATURES)),
-        ("first", np.float32, (N_INPUTS, FIRST)),
-        ("first_base", np.float32, (FIRST,)),
-        ("second", np.float32, (FIRST, SECOND)),
-        ("second_base", np.float32, (SECOND,)),
-        ("last", np.float32, (SECOND,)),
-        ("straight", np.float32, (N_INPUTS,)),
-        ("base", np.float32),
-    ],
-    align=True,
-)
-"""All weights of the expert's auction in one game."""
+SHIFTS = (2, 1 + N_HAND + N_AUCTION_FEATURES)
+"""[trumps / no trump]: weights of `trick_shift` for the mean, the hand and the auction."""
+CALL_SHAPES: dict[str, Shape] = {
+    **{f"calls.{n}": s for n, s in shapes_of(N_INPUTS, 1, (FIRST, SECOND), relu=True).items()},
+    "calls.shifts": SHIFTS,
+}
+"""Names and shapes of the arrays of a `CallNetwork` in a file of weights."""
 
-LAYERS = tuple(name for name in NETWORK.names or () if name != "shifts")
+
+class CallNetwork(NamedTuple):
+    """All weights of the expert's auction in one game."""
+
+    layers: Network
+    shifts: Array  # float64 `SHIFTS`
 
 
 @kernel
-def copy(source: Array, target: Array) -> None:
-    """Copy `source` to `target`; a slice assignment would allocate a temporary copy."""
-    for i in range(len(target)):
-        target[i] = source[i]
-
-
-@kernel
-def rectify(sums: Array) -> None:
-    """Apply ReLU in place: set negative numbers to 0."""
-    for i in range(len(sums)):
-        if sums[i] < 0.0:
-            sums[i] = 0.0
-
-
-@kernel
-def dot(inputs: Array, weights: Array, first: int, last: int) -> float:
-    """Return the dot product of `inputs[first:last]` and `weights[first:last]`."""
-    total = 0.0
-    for i in range(first, last):
-        total += inputs[i] * weights[i]
-    return total
-
-
-@kernel
-def weigh_table(network: Row, calls: Calls) -> None:
+def weigh_table(network: Network, calls: Calls) -> None:
     """Write to `calls` the part of the first layer and of the output that all calls share.
 
     It depends on the first `CALL` numbers of `calls.inputs`.
     """
-    copy(network.first_base, calls.table_sums)
-    add_rows(calls.inputs, 0, CALL, network.first, calls.table_sums)
-    calls.table_straight = network.base + dot(calls.inputs, network.straight, 0, CALL)
+    copy(network.first_bias, calls.table_sums)
+    copy(network.last_bias, calls.table_output)
+    add_inputs(network, calls.inputs, 0, CALL, calls.table_sums, calls.table_output)
 
 
 @kernel
-def network_points(network: Row, calls: Calls) -> float:
+def network_points(network: Network, calls: Calls) -> float:
     """Return the network's output in points for the call in `calls.inputs`, after `weigh_table`."""
     copy(calls.table_sums, calls.first_sums)
-    add_rows(calls.inputs, CALL, N_INPUTS, network.first, calls.first_sums)
-    rectify(calls.first_sums)
-    copy(network.second_base, calls.second_sums)
-    add_rows(calls.first_sums, 0, FIRST, network.second, calls.second_sums)
-    rectify(calls.second_sums)
-    straight = calls.table_straight + dot(calls.inputs, network.straight, CALL, N_INPUTS)
-    return SCALE * float(straight + dot(calls.second_sums, network.last, 0, SECOND))
+    copy(calls.table_output, calls.output)
+    add_inputs(network, calls.inputs, CALL, N_INPUTS, calls.first_sums, calls.output)
+    add_hidden(network, calls.first_sums, calls.second_sums, calls.output)
+    return SCALE * float(calls.output[0])
 
 
 # --- the weights by game ------------------------------------------------------------------------
 
 
-def provenance() -> dict[str, Any]:
-    """Return the provenance of the weights by name of the game: script, seed, hands and rounds."""
-    return read_provenance(FILE)
+def fitted_network(name: str) -> CallNetwork:
+    """Return the package's weights of a variant; `WeightsError` if they are damaged."""
+    return checked_calls(RULES[name], package_part(name, KIND))
 
 
-def fitted_network(name: str) -> Array:
-    """Return the package's weights of a fitted variant, such as "barrie_v0": one `NETWORK` record.
-
-    Raises `TableError` if it has none.
-    """
-    return read_record(FILE, name, NETWORK)
-
-
-def load_network(rules: Rules) -> Array:
-    """Return the weights for these rules, read-only: one `NETWORK` record.
+def load_network(rules: Rules) -> CallNetwork:
+    """Return the weights for these rules.
 
     They are the weights prepared on this machine for the rules (see `prepared`), if any, else those
     of `package_network`. Raises `WeightsError` for a prepared file that is damaged or of another
@@ -128,57 +102,58 @@ def load_network(rules: Rules) -> Array:
 
 
 @lru_cache(maxsize=64)
-def package_network(rules: Rules) -> Array:
-    """Return the package's weights of the most similar fitted variant, read-only.
+def package_network(rules: Rules) -> CallNetwork:
+    """Return the package's weights of the most similar fitted variant.
 
     The variant has the same deck or, for a deck that has a hand table but no variant, all lone bids
     of `rules`: the table alone would value each call as if it ended the auction. All weights are 0
     if there is no such variant, or if its bidding differs too much (`MOST_UNLIKE`).
     """
-    name = min(provenance(), key=lambda name: unlike(rules, RULES[name]))
+    name = min(RULES, key=lambda name: unlike(rules, RULES[name]))
     other_deck, lacks_lone, differing = unlike(rules, RULES[name])
     tables_only = bool(rules.lone) and (rules.kinds, rules.copies) in DECKS
     if differing > MOST_UNLIKE or (other_deck and (lacks_lone or not tables_only)):
-        return sealed(new_network())
-    return sealed(fitted_network(name))
+        return new_network()
+    return fitted_network(name)
 
 
-def new_network() -> Array:
-    """Return a network that adds no points and shifts no tricks: one `NETWORK` record."""
-    return new_rows(NETWORK, 1)
+def new_network() -> CallNetwork:
+    """Return a network that adds no points and shifts no tricks."""
+    return CallNetwork(zero_network(N_INPUTS, 1, (FIRST, SECOND)), sealed(np.zeros(SHIFTS)))
 
 
-CALL_SHAPES: dict[str, tuple[int | str, ...]] = {
-    f"calls.{name}": np.atleast_1d(new_network()[name][0]).shape for name in NETWORK.names or ()
-}
-"""Names and shapes of the call network's arrays in a file of weights."""
+def checked_network(network: CallNetwork) -> CallNetwork:
+    """Return the network with read-only weights; `OptionError` unless they are valid.
 
-
-def calls_of(weights: Weights) -> Array:
-    """Return the call network in a file of weights: one `NETWORK` record.
-
-    The arrays must have the names and shapes `CALL_SHAPES`, which is not checked.
+    See `learning.network.fitting`.
     """
-    network = new_network()
-    for name in NETWORK.names or ():
-        array = weights.arrays[f"calls.{name}"]
-        network[name][0] = array if network[name][0].shape else array[0]
-    return network
+    if not isinstance(network, CallNetwork):
+        raise OptionError("network: expected a `call_network.CallNetwork`, or None")
+    check_array("shifts", network.shifts, np.float64, SHIFTS)
+    if not (np.abs(network.shifts) < MOST_WEIGHT).all():
+        raise OptionError(f"shifts: expected finite weights below {MOST_WEIGHT:g}")
+    layers = fitting(network.layers, N_INPUTS, 1, (FIRST, SECOND))
+    return CallNetwork(layers, sealed(network.shifts))
 
 
-def checked_calls(rules: Rules, weights: Weights) -> Array:
-    """Return the call network in a file of weights, read-only: one `NETWORK` record.
+def calls_of(weights: Weights) -> CallNetwork:
+    """Return the call network in weights; `CALL_SHAPES` has the names and shapes of its arrays."""
+    shifts = weights.arrays["calls.shifts"].astype(np.float64)
+    return checked_network(CallNetwork(network_of(weights, "calls"), shifts))
 
-    Raises `WeightsError` unless the file was made for these rules and this version.
+
+def checked_calls(rules: Rules, weights: Weights) -> CallNetwork:
+    """Return the call network in weights of the expert.
+
+    Raises `WeightsError` unless they were made for these rules and this version.
     """
-    check_weights(weights, made_for(KIND, rules, VERSION), CALL_SHAPES)
-    return sealed(calls_of(weights))
+    check_weights(weights, made_for(KIND, rules, VERSION), CALL_SHAPES, double="calls.shifts")
+    return calls_of(weights)
 
 
-def call_arrays(network: Array) -> dict[str, Array]:
-    """Return the arrays of one `NETWORK` record, float32, under the names that `calls_of` reads."""
-    fields = NETWORK.names or ()
-    return {f"calls.{name}": np.atleast_1d(network[name][0]).astype(np.float32) for name in fields}
+def call_arrays(network: CallNetwork) -> dict[str, Array]:
+    """Return the arrays of a network under the names that `calls_of` reads."""
+    return {**arrays_of(network.layers, "calls"), "calls.shifts": network.shifts}
 
 
 def unlike(rules: Rules, fitted: Rules) -> tuple[bool, bool, float]:

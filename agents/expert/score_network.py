@@ -3,9 +3,9 @@
 The formula of `auction.py` gives every point the same value, which is wrong near the end of a game.
 The inputs are changes of the chance to win by possible results of the hand, the formula's worth of
 the call, and some inputs of the call network. The output is the correction of the formula's
-worth. The network is used if the goal is the game and there is a win table. The weights of each
-game are in `score_network.npz`, made by `experiments/fitting/fit_score_network.py`. `t` are the
-game's tables, `wins` is a `win_table`, and `calls` is the record `auction.CALLS`.
+worth. The network is used if the goal is the game and there is a win table.
+`experiments/fitting/fit_score_network.py` has made the weights of each game. `t` are the game's
+tables, `wins` is a `win_table`, and `calls` is the record `auction.CALLS`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from functools import lru_cache
 
 import numpy as np
 
-from bideuchre_env.agents.data import read_record, sealed
 from bideuchre_env.agents.expert.call_features import AT, CALL, POINTS, Calls
-from bideuchre_env.agents.expert.call_network import copy, dot, rectify
-from bideuchre_env.agents.expert.win_table import FILE, fitted_name, game_chance
+from bideuchre_env.agents.expert.win_table import fitted_part, game_chance
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
+from bideuchre_env.learning.network import (
+    Network,
+    add_hidden,
+    add_inputs,
+    copy,
+    fitting,
+    network_of,
+    zero_network,
+)
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, Row, kernel, new_rows
-from bideuchre_env.runtime.vectors import add_rows
+from bideuchre_env.runtime.jit import Array, kernel
 
 SHARED = np.array(
     [
@@ -48,18 +54,6 @@ SCALE = 0.25  # chance of winning per unit of the network's output
 LIFT = 4.0  # scale of differences of chances, as inputs
 MOST_MORE = 24.0  # limit of the points that the formula adds, as an input
 LEFT = 4  # limit of the number of deals left, as an input
-
-SCORE_NETWORK = np.dtype(
-    [
-        ("first", np.float32, (N_SCORE, HIDDEN)),
-        ("first_base", np.float32, (HIDDEN,)),
-        ("last", np.float32, (HIDDEN,)),
-        ("straight", np.float32, (N_SCORE,)),
-        ("base", np.float32),
-    ],
-    align=True,
-)
-"""All weights of one game."""
 
 
 @kernel
@@ -165,51 +159,41 @@ def clip(number: float, most: float) -> float:
 
 
 @kernel
-def weigh_score(network: Row, calls: Calls) -> None:
+def weigh_score(network: Network, calls: Calls) -> None:
     """Write to `calls` the parts of hidden sums and output that are the same for every call."""
-    copy(network.first_base, calls.score_table_sums)
-    add_rows(calls.score_inputs, 0, N_TABLE, network.first, calls.score_table_sums)
-    calls.score_table_straight = network.base + dot(
-        calls.score_inputs, network.straight, 0, N_TABLE
+    copy(network.first_bias, calls.score_table_sums)
+    copy(network.last_bias, calls.score_table_output)
+    add_inputs(
+        network, calls.score_inputs, 0, N_TABLE, calls.score_table_sums, calls.score_table_output
     )
 
 
 @kernel
-def score_correction(network: Row, calls: Calls) -> float:
+def score_correction(network: Network, calls: Calls) -> float:
     """Return the correction of a call's worth, to be added, as a chance to win the game.
 
     Call `describe_score`, `weigh_score` and `describe_promise` before, in this order.
     """
-    copy(calls.score_table_sums, calls.score_sums)
-    add_rows(calls.score_inputs, FIRST_OF_CALL, N_SCORE, network.first, calls.score_sums)
-    rectify(calls.score_sums)
-    straight = calls.score_table_straight + dot(
-        calls.score_inputs, network.straight, FIRST_OF_CALL, N_SCORE
-    )
-    return SCALE * float(straight + dot(calls.score_sums, network.last, 0, HIDDEN))
+    inputs, sums, output = calls.score_inputs, calls.score_sums, calls.score_output
+    copy(calls.score_table_sums, sums)
+    copy(calls.score_table_output, output)
+    add_inputs(network, inputs, FIRST_OF_CALL, N_SCORE, sums, output)
+    add_hidden(network, sums, sums, output)
+    return SCALE * float(output[0])
 
 
 # --- the weights by game ------------------------------------------------------------------------
 
 
-def fitted_score_network(name: str) -> Array:
-    """Return the weights of a fitted variant, such as "barrie_v0": one `SCORE_NETWORK` record.
-
-    Raises `TableError` if it has none.
-    """
-    return read_record(FILE, name, SCORE_NETWORK)
-
-
 @lru_cache(maxsize=64)
-def load_score_network(rules: Rules) -> Array:
-    """Return the weights of these rules, read-only: an array of one `SCORE_NETWORK` record.
+def load_score_network(rules: Rules) -> Network:
+    """Return the weights of these rules; without inputs for a game that was not fitted."""
+    part = fitted_part(rules)
+    if part is None:
+        return zero_network(0, 0, (0, 0))
+    return fitting(network_of(part, "network"), N_SCORE, 1, (HIDDEN, 0))
 
-    The array is empty for a game that was not fitted.
-    """
-    name = fitted_name(rules)
-    return sealed(new_rows(SCORE_NETWORK, 0) if name is None else fitted_score_network(name))
 
-
-def new_score_network() -> Array:
-    """Return a network whose correction is 0: one `SCORE_NETWORK` record."""
-    return new_rows(SCORE_NETWORK, 1)
+def new_score_network() -> Network:
+    """Return a network whose correction is 0."""
+    return zero_network(N_SCORE, 1, (HIDDEN, 0))

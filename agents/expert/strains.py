@@ -26,7 +26,7 @@ from bideuchre_env.core.records import Tables, View
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.cards import COPY_SHIFT, LOW, NO_TRUMP
-from bideuchre_env.runtime.jit import Array, Row, inline_kernel, kernel
+from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
 
 @kernel
@@ -83,7 +83,7 @@ def look_up(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, call
         for won in range(t.tricks + 1):
             calls.table_mean[strain] += won * float(tricks[row, lead, there, won]) / SCALE
         describe_hand(view, t, strain, 1 if lead == 0 else 0, 0, scratch.features)
-        shift = trick_shift(view, t, strain, learned.network[0], scratch.features, calls)
+        shift = trick_shift(view, t, strain, learned.network.shifts, scratch.features, calls)
         shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
         for exchange in range(N_EXCHANGES):
             chance = float(learned.lone[row, lone_lead, exchange, there])
@@ -104,7 +104,7 @@ def estimate(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, cal
         describe_hand(view, t, strain, on_lead, 0, features)
         mean = weigh(features, weights.tricks[DECLARER, plain])
         calls.table_mean[strain] = min(max(mean, 0.0), float(t.tricks))
-        mean += trick_shift(view, t, strain, learned.network[0], features, calls)
+        mean += trick_shift(view, t, strain, learned.network.shifts, features, calls)
         mean = min(max(mean, -1.0), t.tricks + 1.0)  # farther out all chances would underflow
         bell_curve(mean, weights.deviation[DECLARER, plain], t.tricks, calls.chances[strain])
         for exchange in range(N_EXCHANGES):
@@ -118,21 +118,21 @@ def estimate(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, cal
 
 @kernel
 def trick_shift(
-    view: View, t: Tables, strain: int, network: Row, features: Array, calls: Calls
+    view: View, t: Tables, strain: int, shifts: Array, features: Array, calls: Calls
 ) -> float:
     """Return the tricks that the network adds to `calls.table_mean` for the hand and the calls.
 
     Before the call, `features` must be those of the hand in this strain. They are copied to
     `calls.features`, and then overwritten by those of the auction.
     """
-    shifts = network.shifts[no_trump(strain)]
-    shift = calls.table_mean[strain] * shifts[0]
+    kind = no_trump(strain)
+    shift = calls.table_mean[strain] * shifts[kind, 0]
     for i in range(N_HAND):
         calls.features[strain, i] = features[i]
-        shift += features[i] * shifts[1 + i]
+        shift += features[i] * shifts[kind, 1 + i]
     describe_auction(view, t, strain, features)
     for i in range(N_AUCTION_FEATURES):
-        shift += features[i] * shifts[1 + N_HAND + i]
+        shift += features[i] * shifts[kind, 1 + N_HAND + i]
     return float(shift)
 
 

@@ -7,12 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bideuchre_env.agents.data import sealed
-from bideuchre_env.agents.expert.call_network import load_network
+from bideuchre_env.agents.expert.call_network import CallNetwork, load_network
 from bideuchre_env.agents.expert.hand_table import STRAINS, HandTable, hand_table
 from bideuchre_env.agents.expert.score_network import load_score_network
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.agents.rule.bidding import load_weights
+from bideuchre_env.learning.network import Network
 from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -39,23 +40,22 @@ class ExpertTables(NamedTuple):
     tricks: Array
     lone: Array
     estimates: bool  # whether the rule player's estimates replace a missing table
-    network: Array  # one `call_network.NETWORK`
-    score: Array  # `score_network.SCORE_NETWORK`: one record, or none if the game was not fitted
+    network: CallNetwork
+    score: Network  # of `score_network`; without inputs if the game was not fitted
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
     weighs_calls: bool  # whether `network` has trained weights of calls
     call_errors: Array  # `CALL_ERRORS`
 
 
-def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables:
+def load_tables(rules: Rules, network: CallNetwork | None, goal: Goal) -> ExpertTables:
     """Return the tables for these rules and goal.
 
-    `network` is one `NETWORK` record; None stands for the result of `load_network`. Without a
-    fitted network, and without lone bids or with a kitty, neither a hand table nor estimates are
-    used, because the rule player's calls are better then. Raises `TableError` or `WeightsError` for
-    a damaged file.
+    The `network` None stands for the result of `load_network`. Without a fitted network, and
+    without lone bids or with a kitty, neither a hand table nor estimates are used, because the rule
+    player's calls are better then. Raises `TableError` or `WeightsError` for a damaged file.
     """
     network = load_network(rules) if network is None else network
-    fitted = bool(network["first"].any())
+    fitted = bool(network.layers.first.any())
     weighed = bool(rules.lone) or fitted
     has_table = weighed and not rules.kitty  # the tables are of hands without a kitty
     hands = (hand_table(rules.kinds, rules.copies) if has_table else None) or NO_TABLE
@@ -66,9 +66,9 @@ def load_tables(rules: Rules, network: Array | None, goal: Goal) -> ExpertTables
         sealed(hands.tricks),
         sealed(hands.lone),
         fitted and hands is NO_TABLE,
-        sealed(network),
-        sealed(load_score_network(rules)),
+        network,
+        load_score_network(rules),
         sealed(wins),
-        bool(network["last"].any()),
+        bool(network.layers.last.any()),
         sealed(CALL_ERRORS),
     )

@@ -1,7 +1,7 @@
 """Chance to win the game from every score, by value iteration.
 
-For the games in `score_network.npz` (`experiments/fitting/fit_score_network.py`) the table was
-computed from the expert's own hands. For other games the rule player plays a few thousand hands
+For some variants (`experiments/fitting/fit_score_network.py`) the table was computed from the
+expert's own hands. For other games the rule player plays a few thousand hands
 against itself when an agent is made. The chance to win at a score is the mean over these hands of
 the chance at the score after the hand; this is iterated until it converges. Games of a fixed number
 of hands have a layer for each number of hands left.
@@ -14,11 +14,11 @@ kernels, `t` are the game's tables, and `wins` is a `win_table`.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.data import read_array, read_provenance
+from bideuchre_env._checks import check_array
+from bideuchre_env.agents.data import package_part, parts_of
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.agents.rule.win_curve import final_chance, win_chance, worth
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
@@ -26,11 +26,12 @@ from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.tables import ROUNDS, compile_tables
+from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
-FILE = "score_network.npz"
+PART = "score"
 HANDS = 3000  # played to sample the outcomes of a hand
 SEED = 20
 MOST_TARGET = 100  # points: the largest target in an observation, minus room for a hand
@@ -44,26 +45,23 @@ ALMOST = 0.9999  # the highest value of a game that is not won yet
 POINT = 0.002  # value of a point in itself: prevents reckless calls in a lost game
 
 
-def provenance() -> dict[str, Any]:
-    """Return the provenance of the fitted tables and networks, by name of the game."""
-    return read_provenance(FILE)
-
-
-def fitted_name(rules: Rules) -> str | None:
-    """Return the name of the fitted game that has these rules (any `max_hands`), or None."""
-    for name in provenance():
-        if RULES[name].to_dict() | {"max_hands": 0} == rules.to_dict() | {"max_hands": 0}:
-            return name
+def fitted_part(rules: Rules) -> Weights | None:
+    """Return the fitted table and network of a game with these rules (any `max_hands`), or None."""
+    for name, known in RULES.items():
+        same = known.to_dict() | {"max_hands": 0} == rules.to_dict() | {"max_hands": 0}
+        if same and PART in parts_of(name):
+            return package_part(name, PART)
     return None
 
 
 def fitted_wins(rules: Rules) -> Array | None:
     """Return a new `win_table` from games of the expert, float64; None for a game not fitted."""
-    name = fitted_name(rules)
-    if name is None:
+    part = fitted_part(rules)
+    if part is None:
         return None
     shape = (-1, -1, 1) if rules.win_rule == "rounds" else (1, -1, -1)
-    return read_array(FILE, f"{name}_wins", shape, np.float32).astype(np.float64)
+    check_array("wins", part.arrays["wins"], np.float32, shape)
+    return part.arrays["wins"].astype(np.float64)
 
 
 @lru_cache(maxsize=64)

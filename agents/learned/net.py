@@ -9,7 +9,7 @@ fitted again to hands in which the net plays the cards.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,14 @@ from bideuchre_env.agents.expert.agent import (
     ExpertWorkspace,
     expert_bid,
 )
-from bideuchre_env.agents.expert.call_network import CALL_SHAPES, call_arrays, calls_of
-from bideuchre_env.agents.expert.endgame import endgame_card
-from bideuchre_env.agents.learned.shipped import (
-    LearnedAgent,
-    arrays_of,
-    fitting_weights,
-    network_of,
+from bideuchre_env.agents.expert.call_network import (
+    CALL_SHAPES,
+    CallNetwork,
+    call_arrays,
+    calls_of,
 )
+from bideuchre_env.agents.expert.endgame import endgame_card
+from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import (
     GOAL_OPTION,
     WEIGHTS_OPTION,
@@ -49,6 +49,8 @@ from bideuchre_env.learning.network import (
     NetworkWorkspace,
     add_up,
     another,
+    arrays_of,
+    network_of,
     network_workspace,
     new_network,
 )
@@ -150,13 +152,14 @@ def weights_for(rules: Rules, weights: str | Path | Weights | None = None) -> We
     return fitting_weights(KIND, rules, weights, ("cards",), CALL_SHAPES)
 
 
-def net_weights(rules: Rules, cards: Network, calls: Array, made: dict[str, str]) -> Weights:
+def net_weights(rules: Rules, cards: Network, calls: CallNetwork, made: dict[str, str]) -> Weights:
     """Return `Weights` for agent `net` under these rules, from a card and a call network.
 
-    `calls` is one `NETWORK` record; `made` is the provenance, added to the metadata.
+    `made` is the provenance, added to the metadata.
     """
-    arrays: dict[str, Any] = arrays_of(cards, "cards") | call_arrays(calls)
-    return Weights(arrays, {**made, **made_for(KIND, rules, VERSION)})
+    return Weights(
+        arrays_of(cards, "cards") | call_arrays(calls), {**made, **made_for(KIND, rules, VERSION)}
+    )
 
 
 def no_net(rules: Rules, expert: ExpertWorkspace) -> NetWorkspace:
@@ -251,6 +254,6 @@ def weigh_cards(s: State, seat: int, work: NetWorkspace) -> int:
 def points_of(points: Array, symmetry: int, kind: int) -> float:
     """Return the estimated points of a card, up to a common constant.
 
-    `points` are the network's outputs, (1, O), `symmetry` is the result of `weigh_cards`.
+    `points` are the network's outputs, (O,), `symmetry` is the result of `weigh_cards`.
     """
-    return float(points[0, renamed_kind(kind, symmetry)])
+    return float(points[renamed_kind(kind, symmetry)])

@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import NamedTuple
 
-from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights, network_of
+from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
 from bideuchre_env.agents.rule.exchange import undominated
@@ -19,7 +19,13 @@ from bideuchre_env.core.state import AUCTION
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.learning.feature_rows import list_inputs, output_of
 from bideuchre_env.learning.features import PARTS, features_of
-from bideuchre_env.learning.network import NetworkWorkspace, add_up, another, network_workspace
+from bideuchre_env.learning.network import (
+    NetworkWorkspace,
+    add_up,
+    another,
+    network_of,
+    network_workspace,
+)
 from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import row_of
@@ -125,7 +131,7 @@ def best_action(
         else:
             worth_trying = action < t.card_offset or cards >> (action - t.card_offset) & 1 == 1
         if mask[action] and worth_trying:
-            output = work.outputs[0, output_of(features, symmetry, action)]
+            output = work.outputs[output_of(features, symmetry, action)]
             if output > most:
                 best, most = action, output
     return best

@@ -1,4 +1,4 @@
-"""Weights of learned agents: selection of the file for a game, and conversion to networks."""
+"""Weights of learned agents: selection of those for a game."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.prepared import PREPARED, file_of, prepared_weights
+from bideuchre_env.agents.data import package_part, parts_of
+from bideuchre_env.agents.old_weights import read_part, renamed
+from bideuchre_env.agents.prepared import PREPARED, prepared_weights
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import VERSION, features_of
-from bideuchre_env.learning.network import Network
-from bideuchre_env.learning.weights import Weights, check_weights, made_for, read_weights
+from bideuchre_env.learning.network import shapes_of
+from bideuchre_env.learning.weights import Shape, Weights, check_weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
@@ -36,7 +38,7 @@ def fitting_weights(
     rules: Rules,
     weights: str | Path | Weights | None,
     parts: Iterable[str],
-    shapes: Mapping[str, tuple[int | str, ...]],
+    shapes: Mapping[str, Shape],
 ) -> Weights:
     """Return the weights of a kind of agent: `weights` itself, from a file, or `shipped_weights`.
 
@@ -46,18 +48,19 @@ def fitting_weights(
     """
     for part in parts:
         features = features_of(rules, part)
-        shapes = {**shapes, **shapes_of(part, features.size, features.outputs)}
+        wide = shapes_of(features.size, features.outputs, (f"{part} one", f"{part} two"))
+        shapes = {**shapes, **{f"{part}.{name}": shape for name, shape in wide.items()}}
     if weights is None:
         loaded = shipped_weights(kind, rules)
     elif isinstance(weights, Weights):
-        loaded = weights
+        loaded = renamed(weights)
     elif isinstance(weights, str | Path):
-        loaded = read_weights(weights)
+        loaded = read_part(weights, kind)
     else:
         raise OptionError(
             f"weights={brief(weights)}: expected a file, or None for the package's own"
         )
-    check_weights(loaded, made_for(kind, rules, VERSION), shapes)
+    check_weights(loaded, made_for(kind, rules, VERSION), shapes, double="calls.shifts")
     return loaded
 
 
@@ -70,7 +73,7 @@ def shipped_weights(kind: str, rules: Rules) -> Weights:
     loaded = prepared_weights(kind, rules) or package_weights(kind, rules)
     if loaded is not None:
         return loaded
-    variants = [name for name in RULES if file_of(kind, name).is_file()]
+    variants = [name for name in RULES if kind in parts_of(name)]
     makes = "`bideuchre prepare` makes some, " if kind in PREPARED else ""
     raise OptionError(
         f"agent {kind!r} has no weights for these rules: expected the deck, kitty, bids and "
@@ -86,40 +89,12 @@ def package_weights(kind: str, rules: Rules) -> Weights | None:
     for a damaged file.
     """
     for name, variant in RULES.items():
-        if made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION):
-            path = file_of(kind, name)
-            if path.is_file():
-                return read_weights(path)
+        fits = made_for(kind, variant, VERSION) == made_for(kind, rules, VERSION)
+        if fits and kind in parts_of(name):
+            return package_part(name, kind)
     return None
 
 
 def provenance(kind: str) -> dict[str, dict[str, Any]]:
     """Return the metadata of the package's own weights of a kind of agent, by variant."""
-    files = {name: file_of(kind, name) for name in RULES}
-    return {
-        name: dict(read_weights(file).metadata) for name, file in files.items() if file.is_file()
-    }
-
-
-def network_of(weights: Weights, part: str) -> Network:
-    """Return the network of a part, "auction" or "cards", from weights that have it.
-
-    Its arrays are named `PART.first` etc.; a missing one raises `KeyError`.
-    """
-    return Network(*(weights.arrays[f"{part}.{name}"] for name in Network._fields))
-
-
-def arrays_of(network: Network, part: str) -> dict[str, object]:
-    """Return the arrays of a part's network under the names that `network_of` reads."""
-    return {f"{part}.{name}": array for name, array in network._asdict().items()}
-
-
-def shapes_of(part: str, inputs: int, outputs: int) -> Mapping[str, tuple[int | str, ...]]:
-    """Return the shapes of the arrays of `arrays_of`, by name.
-
-    A string in a shape stands for any length, the same wherever the string is repeated.
-    """
-    one, two = f"{part} one", f"{part} two"
-    shapes: list[tuple[int | str, ...]]
-    shapes = [(inputs, one), (one,), (one, two), (two,), (two, outputs), (outputs,)]
-    return {f"{part}.{name}": s for name, s in zip(Network._fields, shapes, strict=True)}
+    return {n: dict(package_part(n, kind).metadata) for n in RULES if kind in parts_of(n)}

@@ -14,7 +14,6 @@ from bideuchre_env import agents
 from bideuchre_env.agents.advice.advising import advise_row
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.hand_worth import hand_worth
-from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.history import record_history
@@ -33,7 +32,7 @@ from bideuchre_env.evaluation.rollout import rollout
 from bideuchre_env.learning.features import PARTS as PARTS_OF_A_HAND
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.fitting import Examples, fit
-from bideuchre_env.learning.network import evaluate, new_network
+from bideuchre_env.learning.network import arrays_of, evaluate, new_network
 from bideuchre_env.learning.pairs import pairs
 from bideuchre_env.learning.proposals import Proposals
 from bideuchre_env.learning.returns import lambda_returns

@@ -1,8 +1,9 @@
-"""Fitting a small network (`network`) with numpy: regression on its outputs, by Adam."""
+"""Fitting a small network (`network`) with numpy, by Adam: regression on its outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ import numpy as np
 from bideuchre_env._checks import brief, check_type, is_integer, to_list
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
-from bideuchre_env.learning.network import SLOPE, ZERO, Network, add_first_layer, checked, leaky
-from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel
+from bideuchre_env.learning.network import Network, checked, layers
+from bideuchre_env.runtime.jit import Array, entry_kernel
 
 BATCH = 512
 MOST_STEPS = 10**9
@@ -81,58 +82,88 @@ def fit(
     check_type("rng", rng, np.random.Generator, "a numpy.random.Generator")
     if not callable(report):
         raise OptionError(f"report={brief(report)}: expected a function")
-    weights = [part.copy() for part in network]
-    first, second = ([np.zeros_like(part) for part in weights] for _ in range(2))
-    n = len(examples.targets)
+    return descend(
+        network,
+        len(examples.targets),
+        lambda rows: features.unpack(examples.inputs[rows]),
+        lambda outputs, rows: errors(outputs, Examples(*(each[rows] for each in examples))),
+        rng,
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        report=report,
+    )
+
+
+def descend(
+    network: Network,
+    n: int,
+    inputs: Callable[[Array], Array],
+    slopes: Callable[..., Array],
+    rng: np.random.Generator,
+    *,
+    epochs: int,
+    batch: int,
+    learning_rate: float,
+    report: Callable[[float], None] = lambda done: None,
+) -> Network:
+    """Return a new network, trained on n examples; see `fit` for the other arguments.
+
+    `inputs(rows)` returns the inputs of the examples with these indices, float32 (m, F), and
+    `slopes(outputs, rows)` the gradient of their loss with respect to their outputs, (m, O).
+    """
+    weights = Network(*(part.copy() for part in network))
+    moments = [[np.zeros_like(part) for part in weights] for _ in range(2)]
     batches = -(-n // batch)
     steps, step = epochs * batches, 0
     for _ in range(epochs):
-        order = rng.permutation(n)
-        for rows in np.array_split(order, batches):
-            slopes = gradients(Network(*weights), Examples(*(e[rows] for e in examples)))
+        for rows in np.array_split(rng.permutation(n), batches):
+            slope = gradients(weights, inputs(rows), partial(slopes, rows=rows))
             step += 1
             size = learning_rate * 0.5 * (1 + np.cos(np.pi * step / steps))
             size /= 1 - float(BETAS[0]) ** step
             correction = 1 - float(BETAS[1]) ** step
-            for part, gradient, m, v in zip(weights, slopes, first, second, strict=True):
-                a, b, c, d = (each.reshape(-1) for each in (part, gradient, m, v))
-                adam_rows(a, b, c, d, BETAS, size, correction)
+            for each in zip(weights, slope, *moments, strict=True):
+                part, gradient, m, v = (array.reshape(-1) for array in each)
+                adam_rows(part, gradient, m, v, BETAS, size, correction)
             if step % 64 == 0:
                 report(step / steps)
     if not all(np.isfinite(part).all() for part in weights):
         raise DivergedError(
             "training has diverged, the weights are not finite: try a lower learning_rate"
         )
-    return Network(*weights)
+    return weights
 
 
-def gradients(network: Network, examples: Examples) -> Network:
-    """Return the gradient of half the mean squared error, as a `Network` of the same shapes."""
-    rows = np.arange(len(examples.targets))
-    one = np.empty((len(rows), len(network.first_bias)), np.float32)
-    active = np.empty((1, 8 * examples.inputs.shape[1]), np.int64)
-    add_first(examples.inputs, network.first, network.first_bias, one, active)
-    two = leaky(one @ network.second + network.second_bias)
-    outputs = two @ network.last + network.last_bias
-    both = examples.against >= 0
+def errors(outputs: Array, examples: Examples) -> Array:
+    """Return the gradient of half the mean squared error with respect to the outputs."""
+    rows, both = np.arange(len(outputs)), examples.against >= 0
     error = outputs[rows, examples.of] - examples.targets
     error -= np.where(both, outputs[rows, examples.against], np.float32(0))
     error /= np.float32(len(rows))
     of_outputs = np.zeros_like(outputs)
     of_outputs[rows, examples.of] = error
     of_outputs[rows[both], examples.against[both]] -= error[both]
-    of_two = (of_outputs @ network.last.T) * np.where(two > 0, np.float32(1), SLOPE)
-    of_one = of_two @ network.second.T
-    first = np.zeros_like(network.first)
-    add_gradients(examples.inputs, one, of_one, first, active)
-    return Network(
-        first,
-        of_one.sum(axis=0),
-        one.T @ of_two,
-        of_two.sum(axis=0),
-        two.T @ of_outputs,
-        of_outputs.sum(axis=0),
-    )
+    return of_outputs
+
+
+def gradients(network: Network, inputs: Array, slopes: Callable[[Array], Array]) -> Network:
+    """Return the gradient of a loss for inputs (n, F), as a `Network`; that of `slope` is 0.
+
+    `slopes(outputs)` is its gradient with respect to the outputs, (n, O).
+    """
+    one, two, outputs = layers(network, inputs)
+    of_outputs = slopes(outputs)
+    of_one = (of_outputs @ network.last.T) * np.where(two > 0, np.float32(1), network.slope)
+    second, second_bias = network.second, network.second_bias  # empty, or overwritten
+    if len(second):
+        second, second_bias = one.T @ of_one, of_one.sum(axis=0)
+        of_one = (of_one @ network.second.T) * np.where(one > 0, np.float32(1), network.slope)
+    skip = inputs.T @ of_outputs if network.skip.size else network.skip
+    first, bias = inputs.T @ of_one, of_one.sum(axis=0)
+    last, last_bias = two.T @ of_outputs, of_outputs.sum(axis=0)
+    no_slope = np.zeros_like(network.slope)
+    return Network(first, bias, second, second_bias, last, last_bias, skip, no_slope)
 
 
 def check_examples(examples: Examples, features: Features) -> None:
@@ -179,54 +210,6 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
     number = isinstance(learning_rate, Real) and not isinstance(learning_rate, bool)
     if not number or not 0 < learning_rate < np.inf:
         raise OptionError(f"learning_rate={brief(learning_rate)}: expected a number above 0")
-
-
-@inline_kernel
-def list_ones(packed: Array, i: int, active: Array) -> int:
-    """Write the indices of the inputs that are 1 in row i to `active`, int64 (1, 8 * B).
-
-    Returns how many they are. `packed`, uint8 (n, B), has eight inputs a byte.
-    """
-    n = 0
-    for b in range(packed.shape[1]):
-        byte = np.int64(packed[i, b])
-        at = 8 * b
-        while byte:
-            if byte & 128:
-                active[0, n] = at
-                n += 1
-            byte = (byte << 1) & 255
-            at += 1
-    return n
-
-
-@entry_kernel
-def add_first(packed: Array, first: Array, bias: Array, sums: Array, active: Array) -> None:
-    """Overwrite `sums`, float32 (n, H), with the leaky ReLU of `bias + inputs @ first`.
-
-    `packed`, uint8 (n, B), has the inputs, eight a byte; `active`, int64 (1, 8 * B), is scratch.
-    """
-    for i in range(len(packed)):
-        add_first_layer(active, list_ones(packed, i, active), first, bias, sums, i)
-
-
-@entry_kernel
-def add_gradients(packed: Array, sums: Array, gradients: Array, out: Array, active: Array) -> None:
-    """Add the gradient with respect to the first layer's weights to `out`, float32 (F, H).
-
-    `sums`, float32 (n, H), are the activations from `add_first`. `gradients`, float32 (n, H), are
-    with respect to `sums`; they are overwritten with the gradients before the leaky ReLU. `packed`
-    and `active` are as in `add_first`.
-    """
-    width = gradients.shape[1]
-    for i in range(len(packed)):
-        for h in range(width):
-            if sums[i, h] < ZERO:
-                gradients[i, h] *= SLOPE
-        for k in range(list_ones(packed, i, active)):
-            at = active[0, k]
-            for h in range(width):
-                out[at, h] += gradients[i, h]
 
 
 @entry_kernel

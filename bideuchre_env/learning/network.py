@@ -1,10 +1,11 @@
-"""A small network on 0/1 inputs: two hidden layers, evaluated by kernels and fitted with numpy.
+"""Small networks: one or two hidden layers and a linear skip, evaluated by one set of kernels.
 
     hidden 1 = leaky(first_bias + inputs @ first)
     hidden 2 = leaky(second_bias + hidden 1 @ second)
-    outputs  = last_bias + hidden 2 @ last
+    outputs  = last_bias + hidden 2 @ last + inputs @ skip
 
-all in float32, `leaky(x)` being x, or x / 100 where x is negative.
+all in float32, `leaky(x)` being x, or `slope` * x where x is negative. Empty arrays `second` and
+`skip` omit their layer. The only output of a network is summed in double precision.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from bideuchre_env._checks import brief, check_array, check_type, is_integer, to
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import Features
+from bideuchre_env.learning.weights import Shape, Weights
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 SLOPE = np.float32(0.01)
-ZERO = np.float32(0.0)
 MOST_UNITS = 1 << 16
+MOST_WEIGHT = np.float32(1e9)
+"""Limit of a weight: sums of larger weights may overflow to NaN, which cannot index a table."""
+NO_LAYER = np.zeros((0, 0), np.float32)
 
 
 class Network(NamedTuple):
@@ -30,10 +34,12 @@ class Network(NamedTuple):
 
     first: Array  # (F, H)
     first_bias: Array  # (H,)
-    second: Array  # (H, K)
+    second: Array  # (H, K); `NO_LAYER` for one hidden layer, then `last` is (H, O)
     second_bias: Array  # (K,)
     last: Array  # (K, O)
     last_bias: Array  # (O,)
+    skip: Array = NO_LAYER  # (F, O), or `NO_LAYER`
+    slope: Array = np.array([SLOPE])  # (1,): of negative numbers in the hidden layers
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -72,6 +78,49 @@ def new_network(
     )
 
 
+def zero_network(inputs: int, outputs: int, hidden: tuple[int, int]) -> Network:
+    """Return a `relu` network of zeros, read-only, for the arguments of `shapes_of`."""
+    shapes = shapes_of(inputs, outputs, hidden, relu=True).values()
+    return fitting(Network(*(np.zeros(shape, np.float32) for shape in shapes)), inputs, outputs)  # type: ignore[type-var]
+
+
+def shapes_of(
+    inputs: int, outputs: int, hidden: Shape = ("H", "K"), *, relu: bool = False
+) -> dict[str, Shape]:
+    """Return the shapes of a network's arrays in a file, by name; see `check_weights`.
+
+    `hidden` are the widths (H, K); K is 0 for one hidden layer. Only networks of `relu` have `skip`
+    and `slope` in a file.
+    """
+    one, two = hidden
+    second, last = ((0, 0), one) if two == 0 else ((one, two), two)
+    wide: list[Shape] = [(inputs, one), (one,), second, (two,), (last, outputs), (outputs,)]
+    more: list[Shape] = [(inputs, outputs), (1,)] if relu else []
+    return dict(zip(Network._fields, wide + more, strict=False))
+
+
+def network_of(weights: Weights, part: str) -> Network:
+    """Return the network of a part, "auction", "cards" or "calls", from weights that have it.
+
+    Its arrays are named `PART.first` etc.; a missing one raises `TypeError`.
+    """
+    arrays = {name: weights.arrays.get(f"{part}.{name}") for name in Network._fields}
+    return Network(**{name: array for name, array in arrays.items() if array is not None})
+
+
+def arrays_of(network: Network, part: str) -> dict[str, Array]:
+    """Return the arrays of a part's network under the names that `network_of` reads.
+
+    An empty `skip` and the usual `slope` are left out.
+    """
+    arrays = network._asdict()
+    if not network.skip.size:
+        del arrays["skip"]
+    if network.slope == SLOPE:
+        del arrays["slope"]
+    return {f"{part}.{name}": array for name, array in arrays.items()}
+
+
 def checked(network: Network, features: Features) -> Network:
     """Return the network with read-only, contiguous weights; `OptionError` unless it fits.
 
@@ -79,30 +128,34 @@ def checked(network: Network, features: Features) -> Network:
     its weights are finite float32. Kernels accept only read-only weights, and check no bounds. The
     result may share memory with `network`.
     """
-    check_type("network", network, Network, "a Network")
     check_type("features", features, Features, "Features")
+    return fitting(network, features.size, features.outputs)
+
+
+def fitting(
+    network: Network, inputs: int, outputs: int, hidden: tuple[int, int] | None = None
+) -> Network:
+    """Return the network like `checked`, for these widths of its layers."""
+    check_type("network", network, Network, "a Network")
     fields = zip(Network._fields, network, strict=True)
-    parts = [np.require(to_array(name, part), requirements="C") for name, part in fields]
+    parts = [np.require(to_array(name, part), requirements="C").view() for name, part in fields]
+    widths = hidden or (parts[1].shape + parts[3].shape + (0, 0))[:2]
+    given = shapes_of(inputs, outputs, widths, relu=parts[6].size > 0)
+    shapes = {"skip": (0, 0), "slope": (1,), **given}
     for name, part in zip(Network._fields, parts, strict=True):
         if part.dtype != np.float32:
             raise OptionError(f"{name}: expected float32 weights, not {part.dtype}")
-        if not np.isfinite(part).all():
-            raise OptionError(f"{name}: expected finite weights")
-    one, two = (parts[1].shape + parts[3].shape + (0, 0))[:2]
-    wide = (features.size, one), (one,), (one, two), (two,), (two, features.outputs)
-    shapes = (*wide, (features.outputs,))
-    for name, part, shape in zip(Network._fields, parts, shapes, strict=True):
-        if part.shape != shape:
-            raise OptionError(f"{name}: expected a shape of {shape}, not {part.shape}")
-    views = [part.view() for part in parts]
-    for view in views:
-        view.flags.writeable = False
-    return Network(*views)
+        if not (np.abs(part) < MOST_WEIGHT).all():
+            raise OptionError(f"{name}: expected finite weights below {MOST_WEIGHT:g}")
+        if part.shape != shapes[name]:
+            raise OptionError(f"{name}: expected a shape of {shapes[name]}, not {part.shape}")
+        part.flags.writeable = False
+    return Network(*parts)
 
 
-def leaky(x: Array) -> Array:
-    """Leaky ReLU: x, or x / 100 if x is negative."""
-    return np.maximum(x, SLOPE * x)
+def leaky(x: Array, slope: Array) -> Array:
+    """Leaky ReLU: x, or `slope` * x if x is negative."""
+    return np.maximum(x, slope * x)
 
 
 def forward(network: Network, inputs: Array) -> Array:
@@ -112,10 +165,16 @@ def forward(network: Network, inputs: Array) -> Array:
     """
     check_type("network", network, Network, "a Network")
     check_array("inputs", inputs, np.float32, (-1, len(network.first)))
-    one = leaky(inputs @ network.first + network.first_bias)
-    two = leaky(one @ network.second + network.second_bias)
-    outputs: Array = two @ network.last + network.last_bias
-    return outputs
+    return layers(network, inputs)[2]
+
+
+def layers(network: Network, inputs: Array) -> tuple[Array, Array, Array]:
+    """Return the activations of both hidden layers (a single one twice), and the outputs."""
+    one = leaky(inputs @ network.first + network.first_bias, network.slope)
+    second = len(network.second) > 0
+    two = leaky(one @ network.second + network.second_bias, network.slope) if second else one
+    outputs = two @ network.last + network.last_bias
+    return one, two, outputs + inputs @ network.skip if network.skip.size else outputs
 
 
 class NetworkWorkspace(NamedTuple):
@@ -123,17 +182,16 @@ class NetworkWorkspace(NamedTuple):
 
     features: FeatureWorkspace
     network: Network
-    one: Array  # float32 (1, H); like the arrays below, rewritten by each decision
-    two: Array  # float32 (1, K)
-    outputs: Array  # float32 (1, O)
+    one: Array  # float32 (H,); like the arrays below, rewritten by each decision
+    two: Array  # float32 (K,)
+    outputs: Array  # float32 (O,)
 
 
 def network_workspace(network: Network, features: Features) -> NetworkWorkspace:
     """Return a new workspace of a network for one thread; `OptionError` if it does not fit."""
-    fitting = checked(network, features)
-    widths = fitting.shape[1:]
-    one, two, outputs = (np.zeros((1, width), np.float32) for width in widths)
-    return NetworkWorkspace(features.workspace(), fitting, one, two, outputs)
+    network = checked(network, features)
+    biases = network.first_bias, network.second_bias, network.last_bias
+    return NetworkWorkspace(features.workspace(), network, *map(np.zeros_like, biases))
 
 
 def another(work: NetworkWorkspace, features: Features) -> NetworkWorkspace:
@@ -173,7 +231,7 @@ def evaluate_rows(
         n, symmetry = active_inputs(row_of(observations, i), True, work.features)
         add_up(n, work)
         for j in range(outputs.shape[1]):
-            outputs[i, j] = work.outputs[0, j]
+            outputs[i, j] = work.outputs[j]
         list_legal(row_of(masks, i), work.features, symmetry, legal, i)
         symmetries[i] = symmetry
 
@@ -184,52 +242,101 @@ def add_up(n: int, work: NetworkWorkspace) -> None:
 
     The first `n` entries of `work.features.active` are the indices of the inputs that are 1.
     """
-    net, one, two = work.network, work.one, work.two
-    add_first_layer(work.features.active, n, net.first, net.first_bias, one, 0)
-    add_layer(one, net.second, net.second_bias, two)
-    for k in range(two.shape[1]):
-        two[0, k] = max(two[0, k], SLOPE * two[0, k])
-    add_layer(two, net.last, net.last_bias, work.outputs)
+    copy(work.network.first_bias, work.one)
+    copy(work.network.last_bias, work.outputs)
+    add_active(work.features.active, n, work.network.first, work.one)
+    add_active(work.features.active, n, work.network.skip, work.outputs)
+    add_hidden(work.network, work.one, work.two, work.outputs)
+
+
+@kernel
+def add_inputs(
+    network: Network, inputs: Array, first: int, stop: int, sums: Array, outputs: Array
+) -> None:
+    """Add the part of `inputs[first:stop]`, dense, to the sums of the first layer and the outputs.
+
+    Both must start from the biases; `add_hidden` then completes the outputs.
+    """
+    add_rows(inputs, first, stop, network.first, sums)
+    add_last(inputs, first, stop, network.skip, outputs)
+
+
+@kernel
+def add_hidden(network: Network, one: Array, two: Array, outputs: Array) -> None:
+    """Add the part of the hidden layers to the outputs; `one` has the sums of the first layer."""
+    slope = network.slope[0]
+    rectify(one, slope)
+    if len(network.second) == 0:
+        add_last(one, 0, len(one), network.last, outputs)
+        return
+    copy(network.second_bias, two)
+    add_rows(one, 0, len(one), network.second, two)
+    rectify(two, slope)
+    add_last(two, 0, len(two), network.last, outputs)
 
 
 @inline_kernel
-def add_first_layer(active: Array, n: int, first: Array, bias: Array, out: Array, i: int) -> None:
-    """Set row i of `out` to the leaky ReLU of `bias` plus the sum of `n` rows of `first`.
+def copy(source: Array, target: Array) -> None:
+    """Copy `source` to `target`; a slice assignment would allocate a temporary copy."""
+    for i in range(len(target)):
+        target[i] = source[i]
+
+
+@inline_kernel
+def rectify(sums: Array, slope: float) -> None:
+    """Apply the leaky ReLU in place."""
+    for i in range(len(sums)):
+        sums[i] = max(sums[i], slope * sums[i])
+
+
+@inline_kernel
+def add_last(inputs: Array, first: int, stop: int, weights: Array, outputs: Array) -> None:
+    """Add `inputs[first:stop] @ weights[first:stop]` to the outputs; nothing without weights."""
+    if len(outputs) > 1:
+        add_rows(inputs, first, min(stop, len(weights)), weights, outputs)
+    elif len(weights) > 0:
+        total = 0.0
+        for i in range(first, stop):
+            total += inputs[i] * weights[i, 0]
+        outputs[0] += total
+
+
+@inline_kernel
+def add_active(active: Array, n: int, weights: Array, sums: Array) -> None:
+    """Add `n` rows of `weights` to `sums`, float32; nothing without weights.
 
     The first `n` entries of `active`, int64 (1, m), are the indices of these rows. Adding four rows
     at a time halves the time.
     """
-    width, k = out.shape[1], 0
-    for h in range(width):
-        out[i, h] = bias[h]
+    width, k = min(len(sums), weights.shape[1]), 0
     while k + 4 <= n:
         a, b, c, d = active[0, k], active[0, k + 1], active[0, k + 2], active[0, k + 3]
         for h in range(width):
-            out[i, h] += (first[a, h] + first[b, h]) + (first[c, h] + first[d, h])
+            sums[h] += (weights[a, h] + weights[b, h]) + (weights[c, h] + weights[d, h])
         k += 4
     while k < n:
         a = active[0, k]
         for h in range(width):
-            out[i, h] += first[a, h]
+            sums[h] += weights[a, h]
         k += 1
-    for h in range(width):
-        out[i, h] = max(out[i, h], SLOPE * out[i, h])
 
 
 @inline_kernel
-def add_layer(x: Array, weights: Array, bias: Array, out: Array) -> None:
-    """Set `out` (1, m) to `bias + x @ weights`, all float32, `x` (1, n)."""
-    n, m, i = x.shape[1], out.shape[1], 0
-    for j in range(m):
-        out[0, j] = bias[j]
-    while i + 4 <= n:
-        a, b, c, d = x[0, i], x[0, i + 1], x[0, i + 2], x[0, i + 3]
-        for j in range(m):
-            out[0, j] += (a * weights[i, j] + b * weights[i + 1, j]) + (
-                c * weights[i + 2, j] + d * weights[i + 3, j]
-            )
+def add_rows(inputs: Array, first: int, stop: int, weights: Array, sums: Array) -> None:
+    """Add `inputs[first:stop] @ weights[first:stop]` to `sums`, all float32.
+
+    Inputs are added four at a time, then the rest; four zeros are skipped.
+    """
+    i, width = first, len(sums)
+    while i + 4 <= stop:
+        a, b, c, d = inputs[i], inputs[i + 1], inputs[i + 2], inputs[i + 3]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            for j in range(width):
+                sums[j] += (a * weights[i, j] + b * weights[i + 1, j]) + (
+                    c * weights[i + 2, j] + d * weights[i + 3, j]
+                )
         i += 4
-    while i < n:
-        for j in range(m):
-            out[0, j] += x[0, i] * weights[i, j]
+    while i < stop:
+        for j in range(width):
+            sums[j] += inputs[i] * weights[i, j]
         i += 1

@@ -1,21 +1,24 @@
 """Weights on disk: `.npz` files with metadata, which contain no code.
 
 `numpy.load` reads such a file too: the arrays by name, and the metadata as JSON under "provenance".
+A file of parts has the weights of several agents: the names begin with that of the part and a dot.
 The zip format has a checksum for every array, so that a damaged file is rejected. The tables
 of `agents/data` have the same file format, with other arrays and other metadata.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -44,6 +47,8 @@ MOST_ARRAYS = 1000
 """Maximum number of arrays in a file, with that of the metadata."""
 PROVENANCE = "provenance"
 """Name of the array that holds the metadata, a JSON text."""
+Shape: TypeAlias = tuple[int | str, ...]
+"""Shape of an array for `check_weights`: a text stands for any length."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings agree
 
 
@@ -60,12 +65,17 @@ class Weights:
     name: str = "these weights"
 
 
-def read_weights(place: PathLike | Traversable) -> Weights:
+def read_weights(place: PathLike | Traversable, part: str = "") -> Weights:
     """Read the weights in a file, given by its path or as a resource of a package.
 
-    float16 becomes float32; other dtypes are unchanged. Raises `WeightsError` for a file
-    that is missing, damaged or larger than `LARGEST`.
+    `part` is a part of a file of parts. float16 becomes float32; other dtypes are unchanged. Raises
+    `WeightsError` for a file that is missing, damaged or larger than `LARGEST`.
     """
+    return parse_weights(*read_content(place), part)
+
+
+def read_content(place: PathLike | Traversable) -> tuple[bytes, str]:
+    """Return the content of a file of weights, and its name, like `read_weights`."""
     if not isinstance(place, str | os.PathLike) and not hasattr(place, "open"):
         raise WeightsError(f"place={brief(place)}: expected a path")
     source = Path(place) if isinstance(place, str | os.PathLike) else place
@@ -77,7 +87,7 @@ def read_weights(place: PathLike | Traversable) -> Weights:
         raise WeightsError(f"{name} cannot be read: {_files.reason(error)}") from None
     except ValueError as error:  # an invalid path
         raise WeightsError(f"{name} cannot be read: {error}") from None
-    return parse_weights(data, name)
+    return data, name
 
 
 def write_weights(
@@ -95,6 +105,34 @@ def write_weights(
     file cannot store; nothing is written.
     """
     _files.write_file(place, weights_bytes(arrays, metadata, half=half))
+
+
+def write_parts(place: PathLike, parts: Mapping[str, Weights], *, half: bool = False) -> None:
+    """Write weights by name of their part to a file, like `write_weights`.
+
+    Other parts of an existing file are kept. The metadata of a part get a "digest" of its arrays,
+    which is checked when they are read.
+    """
+    members: dict[str, Array] = {}
+    if os.path.exists(place):
+        data, name = read_content(place)
+        with _damage_of(name):
+            members = read_archive(data)
+    members = {name: each for name, each in members.items() if name.split(".")[0] not in parts}
+    for part, weights in parts.items():
+        stored = read_archive(weights_bytes(weights.arrays, weights.metadata, half=half))
+        made = json.loads(str(stored.pop(PROVENANCE))) | {"digest": digest_of(stored)}
+        stored[PROVENANCE] = np.array(json.dumps(made, sort_keys=True))
+        members |= {f"{part}.{name}": array for name, array in stored.items()}
+    _files.write_file(place, archive_bytes(members))
+
+
+def digest_of(arrays: Mapping[str, Array]) -> str:
+    """Return a SHA-256 hash of arrays, with their names, dtypes and shapes, as they are stored."""
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}\n".encode() + array.tobytes())
+    return digest.hexdigest()
 
 
 def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
@@ -130,13 +168,16 @@ def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
 
 
 def check_weights(
-    weights: Weights, expected: Mapping[str, str], shapes: Mapping[str, tuple[int | str, ...]]
+    weights: Weights,
+    expected: Mapping[str, str],
+    shapes: Mapping[str, Shape],
+    double: str = "",
 ) -> None:
     """Raise `WeightsError` unless the metadata is as expected and the arrays have these shapes.
 
     `expected` is the result of `made_for`; the weights may have more metadata. There must be no
-    other arrays, and all must be finite float32. A string in a shape stands for any length, the
-    same wherever that string is used.
+    other arrays, and all must be finite float32; the array `double` may be float64. A string in a
+    shape stands for any length, the same wherever that string is used.
     """
     whose = check_metadata(weights, expected)
     check_type("shapes", shapes, Mapping, "shapes by name")
@@ -150,7 +191,8 @@ def check_weights(
             length == (axis if is_whole(axis) else lengths.setdefault(axis, length))
             for axis, length in zip(shape, array.shape, strict=True)
         )
-        if not fits or array.dtype != np.float32:
+        dtype = array.dtype if key == double and array.dtype == np.float64 else np.float32
+        if not fits or array.dtype != dtype:
             allowed = tuple(lengths.get(axis, axis) for axis in shape)
             raise WeightsError(
                 f"{whose}: {brief(key)} is {array.dtype} {list(array.shape)}: expected float32 "
@@ -192,34 +234,53 @@ def weights_bytes(
         raise WeightsError(f"these weights cannot be stored: {error}") from None
 
 
-def parse_weights(data: bytes, name: str = "these weights") -> Weights:
+def parse_weights(data: bytes, name: str = "these weights", part: str = "") -> Weights:
     """Return the weights in the content of a file; a `WeightsError` names the file `name`.
 
-    Raises `WeightsError` if a single bit has changed since the file was written, except in unused
-    parts of the archive, such as its time stamps.
+    Only the arrays of the part are read, if it is a file of parts. Raises `WeightsError` if a
+    single bit of them has changed since the file was written, except in unused parts of the
+    archive, such as its time stamps.
     """
-    try:
-        arrays = read_archive(data)
+    with _damage_of(name):
+        arrays = read_archive(data, f"{part}." if part else "")
         metadata = json.loads(str(arrays.pop(PROVENANCE, "null")))
         _check_metadata(metadata)
+        if part and metadata.get("digest") != digest_of(arrays):
+            raise ValueError("its arrays do not have the digest of its metadata")
         arrays = {key: _loaded(key, array) for key, array in arrays.items()}
-    except Exception as error:  # zipfile, zlib, numpy and json each have their own
-        fault = f"{name} is damaged, or not a .npz file of weights"
-        raise WeightsError(f"{fault}: {printable(str(error) or type(error).__name__)}") from None
     return Weights(arrays, metadata, name)
 
 
-def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
-    """Return the content of a compressed `.npz` file of these arrays and the metadata.
+def part_names(data: bytes, name: str = "these weights") -> list[str]:
+    """Return the names of the parts in the content of a file; none if it is no file of parts."""
+    end = f".{PROVENANCE}.npy"
+    with _damage_of(name):
+        found = read_zip(data, LARGEST, MOST_ARRAYS, lambda each: each.endswith(end))
+    return [each.removesuffix(end) for each in found]
+
+
+@contextmanager
+def _damage_of(name: str) -> Iterator[None]:
+    """Raise `WeightsError` for any error in a file, named `name`."""
+    try:
+        yield
+    except Exception as error:  # zipfile, zlib, numpy and json each have their own
+        fault = f"{name} is damaged, or not a .npz file of weights"
+        raise WeightsError(f"{fault}: {printable(str(error) or type(error).__name__)}") from None
+
+
+def archive_bytes(arrays: Mapping[str, Array], metadata: object = None) -> bytes:
+    """Return the content of a compressed `.npz` file of these arrays and the metadata, if any.
 
     The metadata become a JSON text in an array `PROVENANCE`. An array in Fortran order stays in
     that order. Raises `ValueError` above `LARGEST` bytes or `MOST_ARRAYS` arrays.
     """
     file = io.BytesIO()
-    members = {**arrays, PROVENANCE: np.array(json.dumps(metadata))}
+    made = {} if metadata is None else {PROVENANCE: np.array(json.dumps(metadata))}
+    members = {**arrays, **made}
     if len(members) > MOST_ARRAYS:
         raise ValueError(f"{len(arrays)} arrays, above {MOST_ARRAYS - 1}")
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, array in members.items():
             with archive.open(f"{name}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asarray(array))
@@ -230,18 +291,21 @@ def archive_bytes(arrays: Mapping[str, Array], metadata: object) -> bytes:
     return data
 
 
-def read_archive(data: bytes) -> dict[str, Array]:
+def read_archive(data: bytes, prefix: str = "") -> dict[str, Array]:
     """Return the arrays in the content of an `.npz` file by name, in C order.
 
+    Only names with the prefix are read, and it is removed from them.
     The JSON text of the metadata, if any, is the array `PROVENANCE`. Checksums are verified: damage
     raises the errors of `read_zip` and numpy, and so do more than `LARGEST` bytes or `MOST_ARRAYS`
     arrays.
     """
     return {
-        name.removesuffix(".npy"): np.asarray(
+        name.removeprefix(prefix).removesuffix(".npy"): np.asarray(
             np.lib.format.read_array(io.BytesIO(content)), order="C"
         )
-        for name, content in read_zip(data, LARGEST, MOST_ARRAYS).items()
+        for name, content in read_zip(
+            data, LARGEST, MOST_ARRAYS, lambda name: name.startswith(prefix)
+        ).items()
     }
 
 

@@ -16,7 +16,7 @@ fit stays in the network. Each later round learns from the hands of the last `KE
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,14 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
-from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECOND, new_network
+from bideuchre_env.agents.expert.call_network import (
+    FIRST,
+    SCALE,
+    SECOND,
+    SHIFTS,
+    CallNetwork,
+    new_network,
+)
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES, call_action, describe_auction
 from bideuchre_env.agents.table.hands import play_hands
@@ -36,10 +43,12 @@ from bideuchre_env.core.state import AUCTION, new_states
 from bideuchre_env.core.step import legal_bits
 from bideuchre_env.core.table.loop import CALLER
 from bideuchre_env.core.view import see
+from bideuchre_env.errors import DivergedError
+from bideuchre_env.learning.fitting import descend
+from bideuchre_env.learning.network import Network, forward
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel, new_rows
-from bideuchre_env.training.descent import check_trained, descend, forward
 
 WIDTH = (3.0, 2.0)  # maximum of points below the best call: while settling, and later
 SETTLING, SHARE = 3, 4  # the number of settling rounds; each has 1 / SHARE of the hands
@@ -47,14 +56,17 @@ ANY = 12  # of 100 turns to call, the number in which any call may be tried
 LONE = 50  # of 100 turns to call, the number in which a lone bid and another call are compared
 LONE_WIDTH = 4.0  # in multiples of `WIDTH`: how far the other call may then be below the best
 KEEP = 4  # rounds whose hands are used for training
-RIDGE = 50.0  # ridge penalty of `refit_shifts`
+RIDGE = 50.0  # ridge penalty of `refitted_shifts`
+PAIRS = 1024  # per minibatch
+WORSE = 2.0  # limit on the squared error after training, in multiples of that before
 LATER = 2  # times that an auction in rounds may be played on to the next call of the same seat
 AT_ONCE = 20_000
-N_SHIFT_INPUTS = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
 RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
 
-Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]]
+Players: TypeAlias = Callable[
+    [CallNetwork], tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]
+]
 Report: TypeAlias = Callable[[str], None]
 Progress: TypeAlias = Callable[[int, int, int], None]
 
@@ -73,7 +85,7 @@ TRIAL = np.dtype(
         ("strain", np.int64, (2,)),
         ("beyond", np.float64, (2,)),  # tricks won minus the mean of the expert's table
         ("stood", np.int8, (2,)),  # 1 if the call became the contract, with a partner
-        ("shift", np.float64, (2, N_SHIFT_INPUTS)),  # inputs of `trick_shift`
+        ("shift", np.float64, SHIFTS),  # inputs of `trick_shift`
     ]
 )
 """A turn in an auction with two calls tried: entry 0 of a field is of the best, 1 of the other."""
@@ -86,18 +98,20 @@ def expert_calls(
     rng: np.random.Generator,
     report: Report,
     *,
-    network: Array | None = None,
+    network: CallNetwork | None = None,
     wanted: tuple[int, ...] = NO_SEARCH,
     progress: Progress = no_progress,
-) -> Array:
-    """Fit the network of the expert's calls in a game; return one `NETWORK` record, shape (1,).
+) -> CallNetwork:
+    """Fit the network of the expert's calls in a game.
 
     A round has `hands` hands, a settling round fewer. Without `network`, training starts from
     random weights, with settling rounds first. The expert plays against itself and the rule player;
     `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
     """
 
-    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
+    def players(
+        network: CallNetwork,
+    ) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
         agent = expert_with(network, rules, wanted)
         return agent.workspace(), agent, (agent, RuleAgent(rules))
 
@@ -105,13 +119,15 @@ def expert_calls(
     return fit_calls(start, players, hands, rounds, rng, report, settle=settle, progress=progress)
 
 
-def expert_with(network: Array, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> ExpertAgent:
+def expert_with(
+    network: CallNetwork, rules: Rules, wanted: tuple[int, ...] = NO_SEARCH
+) -> ExpertAgent:
     """Return an `ExpertAgent` with these calls and its option `wanted`; its goal is points."""
     return ExpertAgent(rules, network=network, wanted=wanted, goal="points")
 
 
 def fit_calls(
-    network: Array,
+    network: CallNetwork,
     players: Players,
     hands: int,
     rounds: int,
@@ -120,8 +136,8 @@ def fit_calls(
     *,
     settle: int,
     progress: Progress = no_progress,
-) -> Array:
-    """Train a copy of `network` for `rounds`, and return it; `report` gets a line after each.
+) -> CallNetwork:
+    """Train `network` for `rounds`, and return the new one; `report` gets a line after each.
 
     `players(network)` returns a workspace of an expert that calls by the network, the agent that
     plays by it, and its opponents, which take turns. The first `settle` rounds are settling rounds.
@@ -142,10 +158,10 @@ def fit_calls(
             parts.append(try_calls(work, agent, other, n, call, width, rng))
         done += some
         history = [*([] if settling else history[1 - KEEP :]), np.concatenate(parts)]
-        network = network.copy()
-        message = train(network, history, rng)
+        layers, message = train(network.layers, history, rng)
+        network = network._replace(layers=layers)
         if turn < settle - 1:
-            refit_shifts(network, history[-1])
+            network = network._replace(shifts=refitted_shifts(history[-1]))
         if turn == settle - 1:
             history = []
         report(f"round {turn + 1}: {message}")
@@ -302,36 +318,88 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
         trial.shift[which, 1 + N_HAND + i] = features[i]
 
 
-def refit_shifts(network: Array, trials: Array) -> None:
-    """Fit `network["shifts"]` in place by ridge regression to the trials that `stood`."""
-    stood = trials["stood"] == 1
+def refitted_shifts(trials: Array) -> Array:
+    """Return `CallNetwork.shifts` fitted by ridge regression to the trials that `stood`."""
+    stood, shifts = trials["stood"] == 1, np.zeros(SHIFTS)
     strains, beyond, inputs = (trials[name][stood] for name in ("strain", "beyond", "shift"))
     for kind in range(2):
         these = (strains >= NO_TRUMP) == bool(kind)
         x = inputs[these]
-        left = x.T @ x + RIDGE * np.eye(N_SHIFT_INPUTS)
-        network["shifts"][0, kind] = np.linalg.solve(left, x.T @ beyond[these])
+        left = x.T @ x + RIDGE * np.eye(SHIFTS[1])
+        shifts[kind] = np.linalg.solve(left, x.T @ beyond[these])
+    return shifts
 
 
-def drawn_network(rng: np.random.Generator) -> Array:
-    """Return an untrained `NETWORK` record: hidden weights are random, all others are 0."""
-    network = new_network()
-    network["first"][0] = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST))
-    network["second"][0] = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND))
-    return network
+def drawn_network(rng: np.random.Generator) -> CallNetwork:
+    """Return an untrained network: hidden weights are random, all others are 0."""
+    first = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST)).astype(np.float32)
+    second = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND)).astype(np.float32)
+    empty = new_network()
+    return CallNetwork(empty.layers._replace(first=first, second=second), empty.shifts)
 
 
-def train(network: Array, history: list[Array], rng: np.random.Generator) -> str:
-    """Train in place on `TRIAL` arrays, newest last; return a summary or raise `DivergedError`."""
+def train(network: Network, history: list[Array], rng: np.random.Generator) -> tuple[Network, str]:
+    """Train on `TRIAL` arrays, newest last; return the new network and a summary.
+
+    Raises `DivergedError` if training diverges.
+    """
     x = np.concatenate([trials["inputs"] for trials in history])
     y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in history])
-    y = y.astype(np.float32)
-    p = {name: network[name][0].copy() for name in LAYERS}
-    n = len(history[-1])
-    before = y[-n:] - forward(p, x[-n:].reshape(-1, N_INPUTS))[0].reshape(-1, 2)
-    p = descend(p, x, y, float(np.corrcoef(before.T)[0, 1]), rng, EPOCHS, RATE)
-    check_trained(p, x[-n:], y[-n:], float(np.mean(before**2)))
-    for name in LAYERS:
-        network[name][0] = p[name]
+    network, before = fit_pairs(
+        network, x, y, np.ones(y.shape), len(history[-1]), rng, EPOCHS, RATE
+    )
     whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
-    return f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
+    return network, (
+        f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"
+    )
+
+
+def fit_pairs(
+    network: Network,
+    x: Array,
+    y: Array,
+    used: Array,
+    newest: int,
+    rng: np.random.Generator,
+    epochs: int,
+    rate: float,
+) -> tuple[Network, Array]:
+    """Train on pairs: `x` (n, 2, inputs), `y` (n, 2); outputs are multiplied by `used` (n, 2).
+
+    The residuals of a pair are correlated by r; its loss is
+    sum^2 / (1 + r) + difference^2 / (1 - r). Returns the new network, and the residuals of the last
+    `newest` pairs before training. Raises `DivergedError` if their squared error has exceeded
+    `WORSE` times that before.
+    """
+    y, used = y.astype(np.float32), used.astype(np.float32)
+
+    def residuals(outputs: Array, rows: Any) -> Array:
+        """Return outputs minus targets of these pairs, (n, 2)."""
+        result: Array = outputs.reshape(-1, 2) * used[rows] - y[rows]
+        return result
+
+    def slopes(outputs: Array, rows: Array) -> Array:
+        """Return the gradient of the loss with respect to the outputs."""
+        r = residuals(outputs, rows)
+        together, apart = r.sum(axis=1) / (1 + alike), (r[:, 0] - r[:, 1]) / (1 - alike)
+        slope = np.stack([together + apart, together - apart], axis=1) * used[rows]
+        return slope.reshape(-1, 1).astype(np.float32) * np.float32(0.5 / len(rows))
+
+    def inputs(rows: Any) -> Array:
+        """Return the inputs of both calls of these pairs."""
+        both: Array = x[rows].reshape(-1, x.shape[2])
+        return both
+
+    new = slice(-newest, None)
+    before = residuals(forward(network, inputs(new)), new)
+    alike = float(np.corrcoef(before.T)[0, 1])
+    trained = descend(
+        network, len(x), inputs, slopes, rng, epochs=epochs, batch=PAIRS, learning_rate=rate
+    )
+    errors = [float(np.mean(r**2)) for r in (before, residuals(forward(trained, inputs(new)), new))]
+    if not errors[1] <= WORSE * errors[0]:
+        raise DivergedError(
+            f"training diverged: squared error {errors[1]:.3g}, before it {errors[0]:.3g}; nothing "
+            "is written"
+        )
+    return trained, before

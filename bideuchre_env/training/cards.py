@@ -32,9 +32,8 @@ import numpy as np
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertWorkspace
-from bideuchre_env.agents.expert.call_network import calls_of
-from bideuchre_env.agents.learned.net import NetAgent, net_weights, weights_for
-from bideuchre_env.agents.learned.shipped import network_of
+from bideuchre_env.agents.expert.call_network import CallNetwork, calls_of
+from bideuchre_env.agents.learned.net import KIND, NetAgent, net_weights, weights_for
 from bideuchre_env.agents.making import make as make_agent
 from bideuchre_env.agents.protocols import CompleteAgent
 from bideuchre_env.agents.registry import parse
@@ -47,10 +46,10 @@ from bideuchre_env.evaluation.statistics.intervals import mean_per_hand
 from bideuchre_env.evaluation.statistics.scores import interval_dict
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.fitting import Examples, concatenate, fit
-from bideuchre_env.learning.network import new_network
+from bideuchre_env.learning.network import network_of, new_network
 from bideuchre_env.learning.pairs import Policy, Pool, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
-from bideuchre_env.learning.weights import Weights, read_weights, write_weights
+from bideuchre_env.learning.weights import Weights, read_weights, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.training.calls import (
@@ -132,7 +131,7 @@ class Learner:
     def __init__(
         self,
         game: Variant,
-        calls: Array,
+        calls: CallNetwork,
         course: Course,
         command: str,
         *,
@@ -142,8 +141,8 @@ class Learner:
     ) -> None:
         """Prepare a run; `run` starts it.
 
-        `calls` is the first network of calls, one `NETWORK` record. `command` is saved as metadata.
-        The workers of `pool`, if any, play the pairs.
+        `calls` is the first network of calls. `command` is saved as metadata. The workers of
+        `pool`, if any, play the pairs.
         """
         self.game, self.rules, self.calls = game, game.rules, calls
         self.course, self.seed, self.command = course, course.seed, command
@@ -209,7 +208,7 @@ class Learner:
         Raises `WeightsError` for a damaged file, and `OptionError` for one of other settings.
         """
         if step > 0:
-            saved = read_weights(self.file(step))
+            saved = read_weights(self.file(step), KIND)
             if saved.metadata.get("settings") != self.settings(step):
                 raise OptionError(
                     f"{self.file(step)} was made with other settings: choose another --out"
@@ -255,7 +254,7 @@ class Learner:
         curve = self.course.out / f"{name}-seed{self.seed}.jsonl"
         before = curve.read_text(encoding="utf-8").splitlines()[:k] if curve.exists() else []
         write_file(curve, "\n".join([*before, json.dumps(line)]) + "\n")
-        write_weights(self.file(k + 1), weights.arrays, weights.metadata)
+        write_parts(self.file(k + 1), {KIND: weights})
         self.report(message)
         return weights
 
@@ -348,14 +347,16 @@ class Learner:
 
         others = self.opponents()
 
-        def players(calls: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
+        def players(
+            calls: CallNetwork,
+        ) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
             """Return the players for `fit_calls`; an opponent is the expert with the old calls."""
             net = self.net(net_weights(self.rules, cards, calls, {}))
             return net.workspace().expert, net, (net, fast, *others)
 
         rng = np.random.default_rng([self.seed, k, 4])
         calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds
-        calls = calls if calls["first"].any() else drawn_network(rng)  # if no calls were fitted
+        calls = calls if calls.layers.first.any() else drawn_network(rng)  # if no calls were fitted
 
         def report(line: str) -> None:
             """Report a line of `fit_calls` with the name of the game."""

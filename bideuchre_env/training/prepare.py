@@ -27,12 +27,14 @@ from bideuchre_env._files import only_run_in
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert import call_network
+from bideuchre_env.agents.expert.call_network import CallNetwork
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
+from bideuchre_env.agents.old_weights import renamed
 from bideuchre_env.agents.prepared import (
-    PREPARED,
     packaged_name,
     prepared_file,
+    prepared_files,
     prepared_folder,
     prepared_weights,
     rules_hash,
@@ -42,10 +44,17 @@ from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation.match import match
 from bideuchre_env.learning import features
-from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_weights
+from bideuchre_env.learning.weights import (
+    Weights,
+    made_for,
+    parse_weights,
+    part_names,
+    read_content,
+    read_weights,
+    write_parts,
+)
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.runtime.jit import Array
 from bideuchre_env.training.calls import Report, expert_calls, expert_with
 from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_bar
 
@@ -142,15 +151,14 @@ class Preparation:
             raise OptionError(f"{name} needs no preparing: the package has its weights")
         steps = self.folder.parent
         with only_run_in(steps, BUSY):
-            if not again and any(prepared_file(kind, self.rules).exists() for kind in PREPARED):
+            if not again and any(file.exists() for file in prepared_files(self.rules)):
                 raise OptionError(
                     f"{self.game.name} is prepared already, in {prepared_folder()}: add --force to "
                     "train again"
                 )
             made = list(self._steps())  # saved only when both are done, so that a run can resume
-            for each, weights in made:
-                if each.kept:
-                    write_weights(each.file, weights.arrays, weights.metadata)
+            if parts := {each.kind: weights for each, weights in made if each.kept}:
+                write_parts(prepared_file(self.rules), parts)
             shutil.rmtree(steps, ignore_errors=True)
         return [each for each, _ in made]
 
@@ -164,7 +172,7 @@ class Preparation:
         points = gain if was is None else self._judged(player, was)
         over = "the expert as it was, both without search"
         yield self._result(call_network.KIND, over, points, "it calls as before"), fitted
-        if surely_better(gain) or not calls["first"].any():  # there were no fitted calls
+        if surely_better(gain) or not calls.layers.first.any():  # there were no fitted calls
             calls = call_network.calls_of(fitted)
         learned = self._learned(calls)
         over, instead = "the previous net", "it plays as before"
@@ -179,7 +187,7 @@ class Preparation:
 
     def _result(self, kind: str, over: str, points: Interval, instead: str) -> Prepared:
         """Return the outcome for one kind of agent; the arguments are fields of `Prepared`."""
-        file = prepared_file(kind, self.rules)
+        file = prepared_file(self.rules)
         return Prepared(kind, file, surely_better(points), over, points, instead)
 
     def _net(self, weights: Weights) -> net.NetAgent:
@@ -200,22 +208,23 @@ class Preparation:
             return expert_with(call_network.checked_calls(self.rules, weights), self.rules)
         except WeightsError as error:
             self.report(f"{error}; the file is not used, and is removed")
-            with suppress(OSError):
-                prepared_file(kind, self.rules).unlink()
+            for file in prepared_files(self.rules, (kind,)):
+                with suppress(OSError):
+                    file.unlink()
             return None
 
-    def _fitted(self, calls: Array) -> Weights:
+    def _fitted(self, calls: CallNetwork) -> Weights:
         """Return fitted calls of the expert: those of a finished step, or train and save them.
 
         Training starts from `calls`, or from random weights if these are untrained.
         """
         file = self.folder / "calls.npz"
         if file.exists():
-            saved = read_weights(file)
+            saved = read_weights(file, call_network.KIND)
             call_network.checked_calls(self.rules, saved)
             return saved
         rng = np.random.default_rng([self.seed, 1])
-        known = calls if calls["first"].any() else None
+        known = calls if calls.layers.first.any() else None
         rounds = ROUNDS[known is None]
 
         def report(line: str) -> None:
@@ -234,10 +243,10 @@ class Preparation:
             )
         game = made_for(call_network.KIND, self.rules, call_network.VERSION)
         weights = Weights(call_network.call_arrays(fitted), {**self.made, **game})
-        write_weights(file, weights.arrays, weights.metadata)
+        write_parts(file, {call_network.KIND: weights})
         return weights
 
-    def _learned(self, calls: Array) -> Weights:
+    def _learned(self, calls: CallNetwork) -> Weights:
         """Train `net` with the first calls `calls`, and return its weights.
 
         The training resumes after the last finished step.
@@ -295,8 +304,8 @@ class Listed:
 
 
 def listed() -> list[Listed]:
-    """List the prepared files on this machine; `OptionError` if the user has no home."""
-    return [_listed(file) for file in sorted(prepared_folder().glob("*.npz"))]
+    """List the weights in prepared files of this machine; `OptionError` for a user without home."""
+    return [each for file in sorted(prepared_folder().glob("*.npz")) for each in _listed(file)]
 
 
 def _rules_of(settings: Any) -> Rules:
@@ -306,20 +315,25 @@ def _rules_of(settings: Any) -> Rules:
     return Rules(**settings["rules"])
 
 
-def _listed(file: Path) -> Listed:
-    """Return the entry of a prepared file, usable or not."""
+def _listed(file: Path) -> Iterator[Listed]:
+    """Yield the entries of a prepared file, usable or not: one for each part."""
     try:
-        weights = read_weights(file)
-        made = weights.metadata
-        rules, kind = _rules_of(made["settings"]), made["kind"]
-        if file.name != prepared_file(kind, rules).name:
-            return Listed(file, fault="it is not called as agents would look for it")
-        if kind == net.KIND:
-            net.weights_for(rules, weights)
-        else:
-            call_network.checked_calls(rules, weights)
-        return Listed(file, str(made["variant"]), kind, str(made["command"]))
+        data, name = read_content(file)
+        for part in part_names(data, name) or [""]:
+            weights = (
+                parse_weights(data, name, part) if part else renamed(parse_weights(data, name))
+            )
+            made = weights.metadata
+            rules, kind = _rules_of(made["settings"]), made["kind"]
+            if file not in prepared_files(rules, (kind,)):
+                yield Listed(file, fault="it is not called as agents would look for it")
+                return
+            if kind == net.KIND:
+                net.weights_for(rules, weights)
+            else:
+                call_network.checked_calls(rules, weights)
+            yield Listed(file, str(made["variant"]), kind, str(made["command"]))
     except WeightsError as error:
-        return Listed(file, fault=str(error))
+        yield Listed(file, fault=str(error))
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        return Listed(file, fault=f"its metadata do not name a use ({type(error).__name__})")
+        yield Listed(file, fault=f"its metadata do not name a use ({type(error).__name__})")

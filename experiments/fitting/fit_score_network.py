@@ -1,12 +1,12 @@
-"""Build `agents/data/score_network.npz`: the chance to win at every score, and score networks.
+"""Build the part `score` of `agents/data/VARIANT.npz`: chances to win, and score networks.
 
     script=experiments/fitting/fit_score_network.py
     games="simplified_v0 club_v0 double_deck_v0"
     python $script --seed 1 --games $games --hands 250000 --rounds 3
     python $script --seed 1 --games barrie_v0 --rounds 0
 
-made the shipped file (`--out agents/data/score_network.npz`). Games not in `--games` keep the
-package's data. For each game the script makes two things:
+made the shipped data (`--out agents/data`). Other parts of a file are kept. For each game the
+script makes two things:
 
 1. The table: the chance to win the game at every score. The expert plays games against itself with
    the table of the rule player, and again with the table of the first pass (`score_values.py`).
@@ -30,23 +30,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from fit_call_network import GAMES, check_games, refit
+from fit_call_network import GAMES, check_games, fit_all
 from score_values import played_hands, score_values
 
-from bideuchre_env._files import Output
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.data import sealed, write_file
+from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
 from bideuchre_env.agents.expert.auction import call_worth
 from bideuchre_env.agents.expert.score_network import (
     HIDDEN,
     N_SCORE,
     SCALE,
-    SCORE_NETWORK,
-    fitted_score_network,
     new_score_network,
 )
-from bideuchre_env.agents.expert.win_table import fitted_wins, provenance, rule_table
+from bideuchre_env.agents.expert.win_table import PART, rule_table
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.agents.table.hands import play_hands
@@ -57,18 +54,18 @@ from bideuchre_env.core.state import AUCTION, OVER, WON, new_states
 from bideuchre_env.core.table.loop import CALLER
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.network import Network, arrays_of, fitting, forward
+from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel, new_rows
-from bideuchre_env.training.calls import two_calls
-from bideuchre_env.training.descent import check_trained, descend, forward
+from bideuchre_env.training.calls import fit_pairs, two_calls
 
 SCRIPT = "experiments/fitting/fit_score_network.py"
 WIDTH, SOME = 2.5, 0.03  # the other call: at most so many points, plus this chance, below the best
 ANY = 10  # of 100 turns, the number in which any call may be tried
 AT_ONCE = 10_000  # parallel games
 EPOCHS, RATE = 15, 6e-3
-PARTS = tuple(SCORE_NETWORK.names or ())
 
 TRY = np.dtype(
     [
@@ -91,11 +88,11 @@ class Args(ScriptArgs):
     hands: int = option(200_000, "hands per variant and round")
     rounds: int = option(2, "rounds of trials; 0: only the tables, no network")
     seed: int = option(0, "seed of the hands; on one machine also of the weights")
-    out: Path = option(Path("runs/score_network.npz"), "the file to write, at the end")
+    out: Path = option(Path("runs/fitted"), "the folder of the files GAME.npz")
 
 
 def main(args: Args) -> int:
-    """Fit `args.games` and write tables and networks to `args.out`; nothing if interrupted.
+    """Fit `args.games`, and write table and network of each to its file.
 
     Raise `OptionError` for invalid options.
     """
@@ -103,24 +100,11 @@ def main(args: Args) -> int:
     if args.hands < 100 or args.rounds < 0 or args.played < 10:
         raise OptionError("--hands at least 100, --rounds at least 0, --played at least 10")
     numbers = ("played", "hands", "rounds", "seed")
-    with Output(args.out, overwrite=True) as out:  # reserved now, written at the end
-        fitted, origins = refit(args, SCRIPT, numbers, provenance(), shipped_game, fit_game)
-        arrays = {}
-        for name, (wins, network) in fitted.items():
-            arrays[f"{name}_wins"] = np.asarray(wins, np.float32)
-            arrays |= {f"{name}_{part}": network[part][0] for part in PARTS}
-        write_file(out, arrays, origins)
-    print(f"written to {args.out}")
-    return 0
+    return fit_all(args, SCRIPT, numbers, PART, fit_game)
 
 
-def shipped_game(name: str) -> tuple[Array, Array]:
-    """Return the win table and the score network of a game from the package's data."""
-    return fitted_wins(RULES[name]), fitted_score_network(name)
-
-
-def fit_game(name: str, args: Args) -> tuple[Array, Array]:
-    """Return the win table of one game (as `win_table.win_table`) and its network, `SCORE_NETWORK`.
+def fit_game(name: str, args: Args) -> Weights:
+    """Return the win table of one game (as `win_table.win_table`) and its network.
 
     With `args.rounds` 0 the network has only zeros.
     """
@@ -134,15 +118,17 @@ def fit_game(name: str, args: Args) -> tuple[Array, Array]:
         n = min(AT_ONCE, args.hands // 10)
         for other in (agent, RuleAgent(rules)):
             trials.append(try_hands(agent, other, n, max(1, args.hands // (2 * n)), rng))
-        summary = train(network, np.concatenate(trials), rng)
+        network, summary = train(np.concatenate(trials), rng)
         print(f"  {name} round {turn + 1}: {summary}", flush=True)
-    return wins, network
+    arrays = {**arrays_of(network, "network"), "wins": np.asarray(wins, np.float32)}
+    return Weights(arrays, {"kind": PART})
 
 
-def expert(rules: Rules, network: Array, wins: Array) -> ExpertAgent:
+def expert(rules: Rules, network: Network, wins: Array) -> ExpertAgent:
     """Return an expert that uses this score network and win table, without search."""
     agent = ExpertAgent(rules, wanted=NO_SEARCH)
-    agent.learned = agent.learned._replace(score=sealed(network.copy()), wins=sealed(wins))
+    fitted = fitting(network, N_SCORE, 1)
+    agent.learned = agent.learned._replace(score=fitted, wins=sealed(wins))
     return agent
 
 
@@ -240,26 +226,20 @@ def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
         trial.inputs[which, i] = calls.score_inputs[i] if used else 0.0
 
 
-def train(network: Array, trials: Array, rng: np.random.Generator) -> str:
-    """Overwrite `network` with one trained from scratch on `trials`, `TRY` (n,); return a summary.
+def train(trials: Array, rng: np.random.Generator) -> tuple[Network, str]:
+    """Return a network trained from scratch on `trials`, `TRY` (n,), and a summary.
 
     Raise `DivergedError` if training diverges.
     """
-    x = trials["inputs"]
-    y = ((trials["won"] - trials["promise"]) / SCALE * trials["used"]).astype(np.float32)
-    p = {name: np.zeros_like(network[name][0]) for name in PARTS}
-    p["first"] = rng.normal(0, 0.25, (N_SCORE, HIDDEN)).astype(np.float32)
-    before = float(np.mean(y**2))
-    correlation = float(np.corrcoef(y.T)[0, 1])
-    p = descend(p, x, y, correlation, rng, EPOCHS, RATE, trials["used"])
-    check_trained(p, x, y, before, SCALE)
-    for name in PARTS:
-        network[name][0] = p[name]
-    differences = np.diff(y)
-    predicted = forward(p, x.reshape(-1, N_SCORE))[0].reshape(-1, 2) * trials["used"]
-    residual = differences - np.diff(predicted)
-    explained = 100 * (1 - np.mean(residual**2) / np.mean(differences**2))
-    return f"{len(x)} pairs, {explained:.1f} % of the squared differences explained"
+    x, used = trials["inputs"], trials["used"]
+    y = (trials["won"] - trials["promise"]) / SCALE * used
+    first = rng.normal(0, 0.25, (N_SCORE, HIDDEN)).astype(np.float32)
+    network = new_score_network()._replace(first=first)
+    network, before = fit_pairs(network, x, y, used, len(x), rng, EPOCHS, RATE)
+    predicted = forward(network, x.reshape(-1, N_SCORE)).reshape(-1, 2) * used
+    residual = np.diff(y) - np.diff(predicted)
+    explained = 100 * (1 - np.mean(residual**2) / np.mean(np.diff(before) ** 2))
+    return network, f"{len(x)} pairs, {explained:.1f} % of the squared differences explained"
 
 
 if __name__ == "__main__":

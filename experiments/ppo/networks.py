@@ -16,10 +16,9 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag, leaky_relu
 
 from bideuchre_env.agents.learned.ppo import KIND
-from bideuchre_env.agents.learned.shipped import arrays_of
 from bideuchre_env.learning import weights as files
 from bideuchre_env.learning.features import PARTS, VERSION
-from bideuchre_env.learning.network import SLOPE, Network
+from bideuchre_env.learning.network import SLOPE, Network, arrays_of
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, config, entry_kernel
 

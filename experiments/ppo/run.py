@@ -17,11 +17,11 @@ from bideuchre_env.cli.script_args import dashed
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.pairs import Pool
-from bideuchre_env.learning.weights import write_weights
+from bideuchre_env.learning.weights import write_parts
 from bideuchre_env.rules.rules import Rules
 from ppo.learner import Learner
 from ppo.logging import CURVE
-from ppo.networks import Networks, agent_weights, made_for, torch_device
+from ppo.networks import KIND, Networks, agent_weights, made_for, torch_device
 from ppo.rollout import Batch, Dealer, Terms
 from ppo.workers import Work, play_blocks
 
@@ -161,7 +161,7 @@ class Run:
         steps = str(self.decisions)
         metadata = {"steps": steps, "decisions": steps, "hands": str(self.hands), **self.metadata}
         weights = agent_weights(self.rules, self.learner.networks, metadata)
-        write_weights(self.args.out / WEIGHTS, weights.arrays, weights.metadata)
+        write_parts(self.args.out / WEIGHTS, {KIND: weights})
 
     def _resume(self) -> None:
         """Restore the checkpoint, if there is one.

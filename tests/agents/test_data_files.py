@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.agent_games import CINCINNATI, decisions
+from support.agent_games import CINCINNATI, CLUB, decisions
 from support.commands import ROOT, load_scripts, python
 from support.kernels import callable_from_python
 from support.playthroughs import SIX
@@ -32,18 +32,18 @@ from bideuchre_env.agents.expert.sampled_deals import (
     sample_deal,
 )
 from bideuchre_env.agents.learned.net import net_weights
-from bideuchre_env.agents.learned.shipped import provenance
-from bideuchre_env.agents.registry import BUILT_IN
+from bideuchre_env.agents.learned.shipped import package_weights, provenance
 from bideuchre_env.agents.rule import bidding
 from bideuchre_env.cli.main import build_parser
 from bideuchre_env.core.state import PLAY, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import VIEW, see
-from bideuchre_env.errors import TableError
+from bideuchre_env.errors import TableError, WeightsError
+from bideuchre_env.learning import weights
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import new_network
 from bideuchre_env.learning.suits import SUIT_MAPS, renamed
-from bideuchre_env.learning.weights import made_for, read_weights, write_weights
+from bideuchre_env.learning.weights import made_for, read_weights, write_parts
 from bideuchre_env.rules.cards import COPY_SHIFT, NO_TRUMP, hand_bits, parse_card
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
@@ -53,28 +53,44 @@ pytestmark = pytest.mark.slow
 
 FOLDER = ROOT / "agents" / "data"
 EVERY_FILE = sorted(FOLDER.glob("*.npz"))
-WEIGHTS = [file for file in EVERY_FILE if "-" in file.stem]
+PARTS = [(name, part) for name in RULES for part in data.parts_of(name)]
 PAGE = (ROOT / "agents" / "README.md").read_text(encoding="utf-8")
 FROZEN = dict(re.findall(r"^\| `(\w+\.npz)` \| `(\w{64})` \|", PAGE, re.MULTILINE))
 
 
-def test_weights_are_found_by_agent_and_variant():
-    stems = {f"{kind}-{name}" for kind in BUILT_IN for name in provenance(kind)}
-    assert stems
-    assert {file.stem for file in WEIGHTS} == stems
+def test_every_variant_has_one_file_with_the_weights_of_its_agents():
+    assert {"expert"} == set.intersection(*(set(data.parts_of(name)) for name in RULES))
+    assert {part for _, part in PARTS} == {"expert", "score", "net", "ppo"}
+    assert {f"{name}.npz" for name in RULES} < {file.name for file in EVERY_FILE}
+    for kind in ("expert", "net", "ppo"):
+        assert [*provenance(kind)] == [name for name, part in PARTS if part == kind]
 
 
-@pytest.mark.parametrize("file", WEIGHTS, ids=lambda file: file.stem)
-def test_weights_are_small_fit_their_game_and_have_provenance(file):
-    kind, variant = file.stem.split("-")
-    made = read_weights(file).metadata
-    assert file.stat().st_size <= 3 * 10**5
-    assert made.items() >= made_for(kind, RULES[variant], VERSION).items()
+@pytest.mark.parametrize(("variant", "kind"), PARTS)
+def test_weights_fit_their_game_and_have_provenance(variant, kind):
+    file = FOLDER / f"{variant}.npz"
+    made = read_weights(file, kind).metadata
+    assert file.stat().st_size <= 7 * 10**5
     assert made["variant"] == variant
-    assert kind != "net" or Rules(**made["settings"]["rules"]) == RULES[variant]
-    assert made["seed"].isdecimal()
-    assert int(made.get("steps") or made["decisions"]) > 0
-    assert agents.make(f"{kind}:weights={file}", RULES[variant]).name.startswith(kind)
+    assert len(made["digest"]) == 64
+    if kind in ("net", "ppo"):
+        assert made.items() >= made_for(kind, RULES[variant], VERSION).items()
+        assert kind != "net" or Rules(**made["settings"]["rules"]) == RULES[variant]
+        assert made["seed"].isdecimal()
+        assert int(made.get("steps") or made["decisions"]) > 0
+        assert agents.make(f"{kind}:weights={file}", RULES[variant]).name.startswith(kind)
+
+
+def test_only_the_arrays_of_an_agent_are_read(monkeypatch):
+    read, loaded = [], weights.read_zip
+
+    def spy(content, most, members, wanted):
+        read.extend(found := loaded(content, most, members, wanted))
+        return found
+
+    monkeypatch.setattr(weights, "read_zip", spy)
+    weights.read_weights(FOLDER / "barrie_v0.npz", "expert")
+    assert {name.split(".")[0] for name in read} == {"expert"}
 
 
 def test_all_files_together_are_at_most_7_megabytes():
@@ -87,14 +103,18 @@ def test_all_files_together_are_at_most_7_megabytes():
 def test_a_file_has_finite_numbers_and_its_command_or_is_frozen(file):
     """The command's script accepts its options; a frozen file has the hash of the README."""
     with np.load(file, allow_pickle=False) as arrays:
-        made = json.loads(str(arrays["provenance"]))
+        origins = [json.loads(str(arrays[n])) for n in arrays.files if n.endswith("provenance")]
         for name in arrays.files:
             assert arrays[name].dtype.kind in "iufU"
             assert arrays[name].dtype.kind != "f" or np.isfinite(arrays[name]).all(), name
+    assert origins
     if file.name in FROZEN:
         assert hashlib.sha256(file.read_bytes()).hexdigest() == FROZEN[file.name]
         return
-    for part in [made] if "command" in made else made.values():
+    for part in origins:
+        if "command" not in part:
+            assert (ROOT / part["script"]).is_file()
+            continue
         script, *options = shlex.split(part["command"].removeprefix("python "))
         if script == "bideuchre":
             build_parser().parse_args(options)
@@ -107,7 +127,8 @@ def test_a_file_has_finite_numbers_and_its_command_or_is_frozen(file):
 
 
 def clear_caches():
-    for cached in (data.read_file, hand_table.hand_table, bidding.load_weights):
+    tables = hand_table.hand_table, bidding.load_weights
+    for cached in (data.read_file, data.package_part, data.parts_of, *tables):
         cached.cache_clear()
 
 
@@ -123,8 +144,6 @@ def folder(monkeypatch, tmp_path):
 LOADERS = {
     sampled_deals.FILE: lambda: sampled_deals.holder_odds(RULES["cincinnati_v0"]),
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
-    call_network.FILE: lambda: call_network.fitted_network("cincinnati_v0"),
-    win_table.FILE: lambda: score_network.fitted_score_network("club_v0"),
     bidding.FILE: lambda: bidding.load_weights(24, 1),
 }
 
@@ -146,9 +165,7 @@ def test_a_missing_or_damaged_file_is_an_error_that_names_it(folder, name):
     ("name", "part"),
     [
         *((hand_table.FILE, f"{part}_24x1") for part in ("keys", "tricks", "lone")),
-        *((call_network.FILE, f"cincinnati_v0_{part}") for part in ("first", "shifts")),
         *((sampled_deals.FILE, "24x1"), (bidding.FILE, "24x1_lone")),
-        (win_table.FILE, "club_v0_straight"),
     ],
 )
 def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):
@@ -162,6 +179,39 @@ def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):
         clear_caches()
         with pytest.raises(TableError, match=r"is .* not (u?int|float)"):
             LOADERS[name]()
+
+
+@pytest.mark.parametrize(
+    ("part", "load"),
+    [
+        ("expert", lambda: call_network.fitted_network("club_v0")),
+        ("score", lambda: score_network.load_score_network.__wrapped__(CLUB)),
+        ("score", lambda: win_table.fitted_wins(CLUB)),
+        ("net", lambda: package_weights.__wrapped__("net", CLUB)),
+    ],
+)
+def test_missing_or_damaged_weights_are_an_error(folder, part, load):
+    whole = (FOLDER / "club_v0.npz").read_bytes()
+    flipped = bytearray(whole)
+    for at in re.finditer(rb"%s\..{3,30}\.npy" % part.encode(), whole):
+        flipped[at.end() + 40] ^= 255
+    for content in (None, b"", b"no weights", whole[: len(whole) // 2], bytes(flipped)):
+        if content is not None:
+            (folder / "club_v0.npz").write_bytes(content)
+        clear_caches()
+        with pytest.raises(WeightsError, match=r"club_v0\.npz .*(damaged|cannot be read)"):
+            load()
+
+
+def test_changed_arrays_do_not_have_their_digest(tmp_path):
+    place = tmp_path / "club_v0.npz"
+    with np.load(FOLDER / place.name) as whole:
+        arrays = dict(whole)
+    arrays["expert.calls.last"] = -arrays["expert.calls.last"]
+    np.savez(place, **arrays)
+    with pytest.raises(WeightsError, match="digest"):
+        read_weights(place, "expert")
+    assert read_weights(place, "net").metadata["variant"] == "club_v0"
 
 
 renamed = callable_from_python(renamed)
@@ -391,25 +441,29 @@ def test_a_round_of_the_script_corrects_the_odds(script):
 
 @pytest.mark.parametrize("name", ["six_card_v0", "pepper_v0"])
 def test_weights_of_a_game_become_the_packages_own(name, tmp_path, capsys):
-    """Weights of `net` become float16; a call network is added to the file of call networks."""
-    rules, files = RULES[name], [tmp_path / "net.npz", tmp_path / "expert.npz"]
+    """Weights of `net` become float16; other parts of the file stay."""
+    rules, file = RULES[name], tmp_path / "mine.npz"
     calls = call_network.new_network()
-    calls["base"] = 0.1
+    calls = calls._replace(layers=calls.layers._replace(last_bias=np.full(1, 0.1, np.float32)))
     features = features_of(rules, "cards")
     cards = new_network(features.size, (8, 4), features.outputs, np.random.default_rng(1))
     made = {"command": "bideuchre prepare", "settings": {"hands": 9, "seed": 0}, "variant": "mine"}
     made["settings"]["rules"] = rules.to_dict()
-    weights = net_weights(rules, cards, calls, made)
-    write_weights(files[0], weights.arrays, weights.metadata)
+    net = net_weights(rules, cards, calls, made)
     made |= made_for(call_network.KIND, rules, call_network.VERSION)
-    write_weights(files[1], call_network.call_arrays(calls), made)
+    expert = weights.Weights(call_network.call_arrays(calls), made)
+    write_parts(file, {"expert": expert, "net": net})
+    place = tmp_path / f"{name}.npz"
+    place.write_bytes((FOLDER / place.name).read_bytes())
     with load_scripts("experiments/fitting", "ship_weights") as (module,):
-        assert module.main(module.Args(weights=tuple(files), out=tmp_path)) == 0
-    shipped = read_weights(tmp_path / f"net-{name}.npz")
-    assert shipped.metadata["variant"] == name
-    for part, array in weights.arrays.items():
-        assert np.array_equal(shipped.arrays[part], array.astype(np.float16).astype(np.float32))
-    with np.load(tmp_path / call_network.FILE) as new, np.load(FOLDER / call_network.FILE) as old:
-        assert new[f"{name}_base"] == np.float32(0.1)
-        assert np.array_equal(new["barrie_v0_first"], old["barrie_v0_first"])
-        assert json.loads(str(new["provenance"]))[name]["hands"] == 9
+        assert module.main(module.Args(weights=(file,), out=tmp_path)) == 0
+    new = read_weights(place, "net")
+    assert new.metadata["variant"] == name
+    for part, array in net.arrays.items():
+        assert np.array_equal(new.arrays[part], array.astype(np.float16).astype(np.float32))
+    assert read_weights(place, "expert").arrays["calls.last_bias"] == np.float32(0.1)
+    with np.load(place) as new, np.load(FOLDER / place.name) as old:
+        kept = [each for each in old.files if each.startswith(("ppo.", "score."))]
+        assert bool(kept) == (name == "six_card_v0")
+        for each in kept:
+            assert new[each].tobytes() == old[each].tobytes()

@@ -7,12 +7,13 @@ from support.kernels import callable_from_python
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.data import sealed
+from bideuchre_env.agents.expert import score_network
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
 from bideuchre_env.agents.expert.call_network import (
-    NETWORK,
     SCALE,
+    checked_network,
     fitted_network,
     load_network,
     network_points,
@@ -22,18 +23,21 @@ from bideuchre_env.agents.expert.call_network import (
 from bideuchre_env.agents.expert.endgame import search, wins_over
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.expert.score_network import (
-    fitted_score_network,
+    N_SCORE,
     load_score_network,
     new_score_network,
+    score_correction,
+    weigh_score,
 )
 from bideuchre_env.agents.expert.win_table import (
     ALMOST,
     MOST_TARGET,
-    fitted_name,
+    fitted_part,
     rule_table,
     win_table,
 )
 from bideuchre_env.errors import OptionError
+from bideuchre_env.learning.network import Network, fitting, forward, zero_network
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import CARD_NAMES, SUITS
@@ -133,6 +137,7 @@ def test_the_chance_to_win_after_the_last_hand_is_the_result():
 
 
 weigh_table, network_points = map(callable_from_python, (weigh_table, network_points))
+weigh_score, score_correction = map(callable_from_python, (weigh_score, score_correction))
 
 QUICK = (0,) * 13  # cards of the rule player
 LARGE = RULES["double_deck_v0"].replace(lone=(Bid("moon", value=24),))
@@ -140,27 +145,52 @@ UNFITTED = LARGE.replace(ranks="10", partnered=(1, 10))
 NO_LONE_BIDS = RULES["six_card_v0"].replace(ranks="10", partnered=(2, 5))
 
 
+def same_network(one, other):
+    """Whether two call networks have the same weights."""
+    arrays = zip((*one.layers, one.shifts), (*other.layers, other.shifts), strict=True)
+    return all(np.array_equal(a, b) for a, b in arrays)
+
+
 def expert_at(rules, hands, **options):
     return Position(rules, hands, agent="expert", **options)
+
+
+def drawn(rng, network):
+    """A network of these widths with random weights; ReLU stays ReLU."""
+    weights = (rng.normal(0, 0.3, part.shape).astype(np.float32) for part in network[:7])
+    return Network(*weights, network.slope)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_call_network_is_its_matrix_products(seed):
     """The network has two ReLU layers and a linear skip connection; the output is in points."""
-    rng, network, calls = np.random.default_rng(seed), new_rows(NETWORK, 1), new_rows(CALLS, 1)
-    for part in NETWORK.names:
-        network[part] = rng.normal(0, 0.3, network[part].shape)
-    n = network[0]
+    rng, calls = np.random.default_rng(seed), new_rows(CALLS, 1)
+    n = checked_network(new_network()._replace(layers=drawn(rng, new_network().layers))).layers
     x = rng.normal(0, 1, N_INPUTS) * (rng.random(N_INPUTS) < 0.5)
     calls["inputs"] = x
     weigh_table(n, calls[0])
     for _ in range(2):  # another call at the same table
         x[CALL:] = rng.normal(0, 1, N_INPUTS - CALL)
         calls["inputs"] = x
-        one = np.maximum(x @ network["first"][0] + network["first_base"][0], 0)
-        two = np.maximum(one @ network["second"][0] + network["second_base"][0], 0)
-        expected = two @ network["last"][0] + x @ network["straight"][0] + network["base"][0]
+        one = np.maximum(x @ n.first + n.first_bias, 0)
+        two = np.maximum(one @ n.second + n.second_bias, 0)
+        [expected] = two @ n.last + x @ n.skip + n.last_bias
         assert network_points(n, calls[0]) == pytest.approx(SCALE * expected, rel=1e-4, abs=1e-3)
+        assert forward(n, x[np.newaxis].astype(np.float32)) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_score_network_is_its_matrix_products(seed):
+    """It has one ReLU layer and a linear skip connection; the output is a chance to win."""
+    rng, calls = np.random.default_rng(seed), new_rows(CALLS, 1)
+    n = fitting(drawn(rng, new_score_network()), N_SCORE, 1)
+    x = rng.normal(0, 1, N_SCORE).astype(np.float32)
+    calls["score_inputs"] = x
+    weigh_score(n, calls[0])
+    [expected] = np.maximum(x @ n.first + n.first_bias, 0) @ n.last + x @ n.skip + n.last_bias
+    correction = score_correction(n, calls[0])
+    assert correction == pytest.approx(score_network.SCALE * expected, rel=1e-4, abs=1e-3)
+    assert forward(n, x[np.newaxis]) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("rules", [CINCINNATI, BARRIE, CLUB])
@@ -196,7 +226,7 @@ SINGLE_DECK = BARRIE.replace(ranks="9", copies=1, partnered=(1, 6))
 )
 def test_a_custom_game_has_the_network_of_the_most_similar_variant(rules, variant):
     expected = new_network() if variant is None else fitted_network(variant)
-    assert np.array_equal(load_network(rules), expected)
+    assert same_network(load_network(rules), expected)
 
 
 def test_a_strong_hand_opens_high_in_a_custom_game():
@@ -206,21 +236,38 @@ def test_a_strong_hand_opens_high_in_a_custom_game():
 
 @pytest.mark.parametrize("rules", [UNFITTED, NO_LONE_BIDS], ids=["large", "small"])
 def test_without_network_and_table_the_expert_bids_like_rule(rules):
-    assert np.array_equal(load_network(rules), new_network())
+    assert same_network(load_network(rules), new_network())
     plain = ExpertAgent(rules, wanted=NO_SEARCH)
     rows = match(rules, plain, "rule", boards=100, seed=1).board_rows
     assert (rows["points"].sum(axis=1) == 0).all()
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e9])
-@pytest.mark.parametrize("part", NETWORK.names)
+@pytest.mark.parametrize("part", [*Network._fields, "shifts"])
 def test_networks_with_numbers_that_are_not_finite_are_refused(part, number):
     """Kernels would compute array indices from such numbers."""
     network = new_network()
-    network["first"] = 1.0
-    network[part][..., -1:] = number
-    with pytest.raises(OptionError, match=f"network: {part} has a number that is not finite"):
+    wrong = (network if part == "shifts" else network.layers)._asdict()[part].copy()
+    wrong[..., -1:] = number
+    if part == "shifts":
+        network = network._replace(shifts=wrong)
+    else:
+        network = network._replace(layers=network.layers._replace(**{part: wrong}))
+    with pytest.raises(OptionError, match=f"{part}: expected finite weights below"):
         ExpertAgent(BARRIE, network=network)
+
+
+def test_a_network_of_other_widths_is_refused():
+    """The record `CALLS` has room for its own widths only."""
+    network = new_network()
+    other = zero_network(N_INPUTS, 1, (8, 4))
+    for wrong, message in (
+        (network._replace(layers=other), "first: expected a shape of"),
+        (network._replace(shifts=network.shifts[:1]), "shifts: expected"),
+        (network.layers, "network: expected"),
+    ):
+        with pytest.raises(OptionError, match=message):
+            ExpertAgent(BARRIE, network=wrong)
 
 
 @pytest.mark.parametrize(
@@ -265,10 +312,11 @@ FITTED = ("barrie_v0", "club_v0", "double_deck_v0", "simplified_v0")
 def test_every_variant_has_its_own_networks_and_table(name):
     rules = RULES[name]
     for same in (rules, rules.replace(max_hands=rules.max_hands + 1)):
-        assert np.array_equal(load_network(same), fitted_network(name))
-        assert fitted_name(same) == (name if name in FITTED else None)
+        assert same_network(load_network(same), fitted_network(name))
+        part = fitted_part(same)
+        assert (part and part.metadata["variant"]) == (name if name in FITTED else None)
         if name in FITTED:
-            assert np.array_equal(load_score_network(same), fitted_score_network(name))
+            assert np.array_equal(load_score_network(same).first, part.arrays["network.first"])
         table = win_table(same)
         assert table.dtype == np.float64
         assert ((table >= 0.0) & (table <= 1.0)).all()
@@ -281,20 +329,21 @@ def test_every_variant_has_its_own_networks_and_table(name):
     [RULES["six_card_v0"], BARRIE.replace(target=50), CINCINNATI, SIMPLIFIED.replace(rounds=2)],
 )
 def test_a_game_that_was_not_fitted_has_no_network(rules):
-    assert fitted_name(rules) is None
-    assert len(load_score_network(rules)) == 0
+    assert fitted_part(rules) is None
+    assert load_score_network(rules).shape == (0, 0, 0, 0)
     assert np.array_equal(win_table(rules), rule_table(rules))
 
 
 def test_networks_are_read_only():
-    for network in (load_score_network(BARRIE), load_network(BARRIE)):
+    calls = load_network(BARRIE)
+    for array in (*load_score_network(BARRIE), *calls.layers, calls.shifts):
         with pytest.raises(ValueError, match="read-only"):
-            network["base"] = 1.0
+            array[...] = 1.0
 
 
 def test_the_score_network_wins_games():
     expert, plain = (ExpertAgent(SIMPLIFIED, wanted=QUICK) for _ in range(2))
-    nothing, wins = sealed(new_score_network()), sealed(rule_table(SIMPLIFIED))
+    nothing, wins = new_score_network(), sealed(rule_table(SIMPLIFIED))
     plain.learned = plain.learned._replace(score=nothing, wins=wins)
     result = match("simplified_v0", expert, plain, games=3000, seed=3)
     assert result.games.win_rate.low > 0.5

@@ -14,11 +14,17 @@ from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.learned.net import NetAgent, calls_of, net_weights, weights_for
 from bideuchre_env.agents.learned.ppo import KIND, PpoAgent
-from bideuchre_env.agents.learned.shipped import arrays_of, network_of
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.features import PARTS, VERSION, features_of
-from bideuchre_env.learning.network import Network, evaluate, forward, new_network
-from bideuchre_env.learning.weights import Weights, made_for, write_weights
+from bideuchre_env.learning.network import (
+    Network,
+    arrays_of,
+    evaluate,
+    forward,
+    network_of,
+    new_network,
+)
+from bideuchre_env.learning.weights import Weights, made_for, write_parts
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime import jit
@@ -54,7 +60,7 @@ def cards_of(name, tables=24):
 def planted(rules, output, points):
     """Weights of a net that gives `points` to output number `output`, and 0 to all others."""
     base = weights_for(rules)
-    network = Network(*(np.zeros_like(each) for each in network_of(base, "cards")))
+    network = Network(*(np.zeros_like(each) for each in network_of(base, "cards")[:6]))
     network.last_bias[output] = points
     return net_weights(rules, network, calls_of(base), {})
 
@@ -134,7 +140,7 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
     weights = agents.make(name, CINCINNATI)._options["weights"]
     rows, masks = seen("cincinnati_v0")
     chosen = agents.make(name, CINCINNATI).act_rows(rows, masks)
-    write_weights(place, weights.arrays, weights.metadata)
+    write_parts(place, {name: weights})
     by_name = agents.make(f"{name}:weights={place}", CINCINNATI)
     for agent in (agents.make(name, CINCINNATI, weights=place), by_name):
         assert np.array_equal(agent.act_rows(rows, masks), chosen)
@@ -146,12 +152,13 @@ def test_weights_are_read_from_a_file_or_refused(name, tmp_path):
         "the arrays .*extra.*: expected": ({}, extra),
     }
     for message, (metadata, arrays) in changed.items():
-        write_weights(place, weights.arrays | arrays, weights.metadata | metadata)
+        wrong = Weights(weights.arrays | arrays, weights.metadata | metadata)
+        write_parts(place, {name: wrong})
         with pytest.raises(WeightsError, match=message) as error:
             agents.make(name, CINCINNATI, weights=place)
         assert "mine.npz" in str(error.value)
         assert "\n" not in str(error.value)
-    write_weights(place, weights.arrays, weights.metadata)
+    write_parts(place, {name: weights})
     message = r"for cincinnati_v0, cannot be used here: (ranks|copies)="
     with pytest.raises(WeightsError, match=message):
         agents.make(name, RULES["double_deck_v0"], weights=place)
@@ -180,7 +187,7 @@ def networks(rules, seed=3):
     for part in PARTS:
         features = features_of(rules, part)
         new = new_network(features.size, (24, 16), features.outputs, rng)
-        drawn = (rng.normal(0, 0.1, each.shape).astype(np.float32) + each for each in new)
+        drawn = (rng.normal(0, 0.1, each.shape).astype(np.float32) + each for each in new[:6])
         result[part] = Network(*drawn)
     return result
 

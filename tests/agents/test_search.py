@@ -11,7 +11,7 @@ from support.playthroughs import DIFFERENT
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.agents.learned.net import NetAgent
-from bideuchre_env.agents.learned.shipped import network_of, shipped_weights
+from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.agents.rule.win_curve import POINT_ALONE
 from bideuchre_env.agents.search.agent import LAST_CARDS, InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.candidates import (
@@ -30,7 +30,7 @@ from bideuchre_env.core.state import AUCTION, DEAL, GIVING, NAMING, PASSING, PLA
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
-from bideuchre_env.learning.network import evaluate
+from bideuchre_env.learning.network import evaluate, network_of
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 from bideuchre_env.solver import solve

@@ -23,7 +23,7 @@ from bideuchre_env.agents.registry import find
 from bideuchre_env.cli.agents import lone_contracts
 from bideuchre_env.cli.options import variant_of
 from bideuchre_env.envs.registration import variants
-from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.learning.weights import Weights, read_weights, write_parts, write_weights
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.training import prepare
 
@@ -109,10 +109,13 @@ def test_a_custom_agent_is_described_with_its_options(capsys):
 
 
 def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
-    file = folder / "net-cincinnati_v0.npz"
-    write_weights(file, {"a": np.zeros(1)}, {"seed": "7", "colour": "\x1b[31mred"})
-    monkeypatch.setattr(shipped, "file_of", lambda *names: folder / f"{'-'.join(names)}.npz")
-    text = "\n    colour: \\x1b[31mred\n    seed: 7\n"
+    file = folder / "cincinnati_v0.npz"
+    weights = Weights({"a": np.zeros(1)}, {"seed": "7", "colour": "\x1b[31mred"})
+    write_parts(file, {"net": weights})
+    own = {"cincinnati_v0": read_weights(file, "net").metadata}
+    monkeypatch.setattr(shipped, "provenance", lambda kind: own)
+    digest = own["cincinnati_v0"]["digest"]
+    text = f"\n    colour: \\x1b[31mred\n    digest: {digest}\n    seed: 7\n"
     for name, place in (("net", "cincinnati_v0"), (f"net:weights={file.name}", file.name)):
         assert run("agents", name) == 0
         assert f"\n\n  weights: {place}{text}" in capsys.readouterr().out
@@ -122,17 +125,16 @@ def test_the_metadata_of_weights_is_printed(folder, monkeypatch, capsys):
 
 
 def test_of_several_files_of_weights_only_the_commands_are_printed(folder, monkeypatch, capsys):
-    monkeypatch.setattr(shipped, "file_of", lambda *names: folder / f"{'-'.join(names)}.npz")
     games = {"cincinnati_v0": {"command": "train --first"}, "barrie_v0": {"settings": {"seed": 7}}}
-    for game, made in games.items():
-        write_weights(folder / f"net-{game}.npz", {"a": np.zeros(1)}, made)
+    monkeypatch.setattr(shipped, "provenance", lambda kind: games)
+    write_parts(folder / "mine.npz", {"net": Weights({"a": np.zeros(1)}, games["barrie_v0"])})
     assert run("agents", "net") == 0
     out = capsys.readouterr().out
     assert "\n    barrie_v0: unknown\n    cincinnati_v0: train --first\n" in out
     assert "settings" not in out
     assert run("agents", "net", "--json") == 0
     assert json.loads(capsys.readouterr().out)["net"]["weights"] == games
-    assert run("agents", "net:weights=net-barrie_v0.npz") == 0
+    assert run("agents", "net:weights=mine.npz") == 0
     assert '\n    settings: {"seed": 7}\n' in capsys.readouterr().out
 
 
@@ -154,9 +156,9 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     assert run("prepare", "--rules", "farm.toml", "--hands", "1000") == 0
     lines = list(filter(None, map(RESULT.match, capsys.readouterr().out.splitlines())))
     assert [line[1] for line in lines] == ["expert", "net"]
-    for kind, low, outcome in (line.groups() for line in lines):
-        file = prepared_file(kind, rules)
-        assert file.exists() == (float(low) > 0)
+    file = prepared_file(rules)
+    assert file.exists() == any(float(line[2]) > 0 for line in lines)
+    for _, low, outcome in (line.groups() for line in lines):
         assert outcome == f"saved in {file}" if float(low) > 0 else outcome.startswith("discarded")
     monkeypatch.setattr(prepare, "surely_better", lambda points: True)
     assert run("prepare", "--rules", "farm.toml", "--hands", "1000", "--force") == 0
@@ -164,8 +166,8 @@ def test_a_game_is_prepared_and_listed(monkeypatch, capsys, rules):
     assert run("prepare") == 0
     listed = [line for line in capsys.readouterr().out.splitlines() if COMMAND in line]
     assert [line.split()[:2] for line in listed] == [["up/down", "expert"], ["up/down", "net"]]
-    moved = prepared_folder() / "expert-of-other-rules.npz"
-    prepared_file("expert", rules).rename(moved)
+    moved = prepared_folder() / "other-rules.npz"
+    prepared_file(rules).rename(moved)
     assert run("prepare") == 0
     [line] = [each for each in capsys.readouterr().out.splitlines() if "cannot be used" in each]
     assert moved.name in line
@@ -179,7 +181,7 @@ def test_files_that_cannot_be_used_are_listed_without_control_characters(capsys,
     made = {"settings": '{"rules": "ranks = 7\x1b[2J"}', "kind": "net"}
     write_weights(folder / "expert-3.npz", {"x": np.ones(1, np.float32)}, made)
     (folder / "expert-4.npz").mkdir()
-    file = prepared_file("expert", rules)
+    file = prepared_file(rules)
     wrong = {**made, "settings": prepare.Preparation(variant_of("farm.toml", [])).made["settings"]}
     write_weights(file, {"x": np.ones(1, np.float32)}, wrong)
     assert run("prepare") == 0

@@ -7,7 +7,8 @@ from support.custom_agents import ObservationPolicy
 import bideuchre_env
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import features_of
-from bideuchre_env.learning.fitting import Examples, concatenate, fit, gradients
+from bideuchre_env.learning.fitting import Examples, concatenate, errors, fit
+from bideuchre_env.learning.fitting import gradients as gradients_of
 from bideuchre_env.learning.network import Network, checked, evaluate, forward, new_network
 from bideuchre_env.rules.variants import RULES
 
@@ -20,7 +21,7 @@ CARDS = features_of(RULE_SET, "cards")
 def net_of(features, seed=0, hidden=(31, 17)):
     rng = np.random.default_rng(seed)
     empty = new_network(features.size, hidden, features.outputs, rng)
-    return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty))
+    return Network(*(rng.normal(0, 0.2, part.shape).astype(np.float32) for part in empty[:6]))
 
 
 def examples(n, seed=0, features=CARDS):
@@ -49,6 +50,11 @@ def loss(network, data):
     return 0.5 * np.mean((outputs[rows, data.of] - less - data.targets) ** 2)
 
 
+def gradients(network, data):
+    inputs = CARDS.unpack(data.inputs)
+    return gradients_of(network, inputs, lambda outputs: errors(outputs, data))
+
+
 def test_outputs_equal_double_precision():
     network, data = net_of(CARDS), examples(40)
     outputs = forward(network, CARDS.unpack(data.inputs))
@@ -58,7 +64,7 @@ def test_outputs_equal_double_precision():
 def test_gradients_equal_differences_of_the_loss():
     network, data = net_of(CARDS), examples(40)
     computed, rng = gradients(network, data), np.random.default_rng(1)
-    for name, part, gradient in zip(Network._fields, network, computed, strict=True):
+    for name, part, gradient in zip(Network._fields[:6], network[:6], computed[:6], strict=True):
         for _ in range(12):
             at = tuple(rng.integers(0, size) for size in part.shape)
             moved = []

@@ -35,7 +35,7 @@ EVENT = '[Event "x"]\n[Deal "N:... ... ... ..."]\n'
 def prepared(path):
     """Read the weights that are prepared for `CUSTOM`, whose file is the target of a link."""
     os.environ["XDG_CACHE_HOME"] = str(path.parent)
-    place = prepared_file("net", CUSTOM)
+    place = prepared_file(CUSTOM)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)
     place.symlink_to(path)

@@ -6,17 +6,14 @@ Progress of compilation, and calls that are refused.
 import logging
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from numba.core.errors import TypingError
 from support.commands import TESTS, python
 from support.exercise import PARTS, table_games
 from support.kernels import BOUNDS_CHECKED
 
 from bideuchre_env.runtime import compiling, intrinsics, jit
 from bideuchre_env.runtime.compiling import Compiling
-from bideuchre_env.runtime.jit import JIT, config, entry_kernel, kernel, new_rows
-from bideuchre_env.runtime.vectors import _plain_add_rows, add_rows
+from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 SETTINGS = {"bounds checked": BOUNDS_CHECKED, "plain": {"NUMBA_DISABLE_JIT": "1"}}
 long = pytest.mark.long
@@ -104,42 +101,6 @@ def test_threads_step_tables_on_a_future_numba(capsys):
     done = python("-m", *program, where=TESTS, numba={"NUMBA_OPT": "1"})
     table_games()
     assert done.stdout == capsys.readouterr().out
-
-
-FIELDS = [("inputs", (21,)), ("weights", (21, 24)), ("sums", (24,))]
-LAYER = np.dtype([(name, np.float32, shape) for name, shape in FIELDS], align=True)
-
-
-@entry_kernel
-def add(layers, first, last):
-    layer = layers[0]
-    add_rows(layer.inputs, first, last, layer.weights, layer.sums)
-
-
-@pytest.mark.parametrize(("first", "last"), [(0, 21), (0, 4), (5, 5), (3, 20), (20, 21)])
-@pytest.mark.parametrize("share", [1.0, 0.3])
-def test_sums_have_the_same_bits_as_in_plain_python(first, last, share):
-    rng = np.random.default_rng(first + 100 * last)
-    layers = new_rows(LAYER, 1)
-    layers["inputs"] = rng.normal(0, 10, 21) * (rng.random(21) < share)
-    layers["weights"] = rng.normal(0, 1, (21, 24)) * 10.0 ** rng.integers(-6, 6, (21, 24))
-    layers["sums"] = rng.normal(0, 1, 24)
-    sums = layers["sums"][0].copy()
-    _plain_add_rows(layers["inputs"][0], first, last, layers["weights"][0], sums)
-    add(layers, first, last)
-    assert np.array_equal(layers["sums"][0].view(np.int32), sums.view(np.int32))
-
-
-@pytest.mark.skipif(not JIT or config.BOUNDSCHECK, reason="the plain one takes any array")
-def test_fields_of_other_types_are_refused_at_compilation():
-    other = np.dtype([("inputs", np.float32, (3,)), ("weights", np.float64, (3, 2))])
-
-    @entry_kernel
-    def wrong(layers, others):
-        add_rows(layers[0].inputs, 0, 3, others[0].weights, layers[0].sums)
-
-    with pytest.raises(TypingError, match="add_rows"):
-        wrong(new_rows(LAYER, 1), new_rows(other, 1))
 
 
 @pytest.mark.skipif(not jit.private, reason="only with a tested version of numba")

@@ -1,9 +1,11 @@
 """Scripts of `experiments/`: options, help, errors; the notebook; scripts that fit networks."""
 
+import io
 import json
 import sys
 from contextlib import ExitStack
 from dataclasses import fields
+from importlib import resources
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -15,8 +17,7 @@ from support.commands import ROOT, load_scripts, python
 
 import bideuchre_env
 from bideuchre_env import agents, match
-from bideuchre_env.agents.expert import call_network, win_table
-from bideuchre_env.agents.expert.score_network import fitted_score_network
+from bideuchre_env.agents.expert import call_network
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.learned.shipped import shipped_weights
 from bideuchre_env.cli import script_args
@@ -142,30 +143,29 @@ SMALL = {
     "fit_call_network": ["--hands", "400", "--rounds", "4"],
     "fit_score_network": ["--hands", "400", "--played", "20", "--rounds", "2"],
 }
-FITTED = {
-    "fit_call_network": (call_network.fitted_network, call_network.provenance),
-    "fit_score_network": (fitted_score_network, win_table.provenance),
-}
+PARTS = {"fit_call_network": "expert", "fit_score_network": "score"}
 
 
 def run(script, out, *options):
-    """Run a script with small settings and `options`; return the arrays that it writes."""
+    """Run a script with small settings and `options`; return the weights of a game."""
     words = [*SMALL[script.__name__], "--out", str(out), *options]
     assert script.main(script.Args.parse(words)) == 0
-    with np.load(out) as arrays:
-        return {name: arrays[name] for name in arrays.files}
+    return read_weights(out / "simplified_v0.npz", PARTS[script.__name__])
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_a_fit_changes_its_game_alone(scripts, name, tmp_path):
-    fitted, provenance_of = FITTED[name]
-    written = run(scripts[name], tmp_path / "network.npz", "--games", "simplified_v0")
-    provenance = json.loads(str(written.pop("provenance")))
-    assert provenance["simplified_v0"]["hands"] == 400
-    assert {**provenance, "simplified_v0": 0} == {**provenance_of(), "simplified_v0": 0}
-    for game in provenance:
-        same = np.array_equal(written[f"{game}_first"], fitted(game)["first"][0])
-        assert same == (game != "simplified_v0")
+def test_a_fit_changes_its_game_and_its_part_alone(scripts, name, tmp_path):
+    part, file = PARTS[name], tmp_path / "simplified_v0.npz"
+    own = resources.files("bideuchre_env.agents.data").joinpath(file.name).read_bytes()
+    file.write_bytes(own)
+    written = run(scripts[name], tmp_path, "--games", "simplified_v0")
+    assert written.metadata["hands"] == 400
+    with np.load(io.BytesIO(own)) as old, np.load(file) as new:
+        assert {*old.files} == {*new.files}
+        same = {each: old[each].tobytes() == new[each].tobytes() for each in old.files}
+    assert all(same[each] == (not each.startswith(f"{part}.")) for each in same if "first" in each)
+    assert same["net.cards.last"]
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
 
 
 @pytest.mark.parametrize("name", FITS)
@@ -176,11 +176,11 @@ def test_a_seed_determines_the_weights(scripts, name, tmp_path):
         "simplified_v0 --seed 5",
     )
     one, again, other = (
-        run(scripts[name], tmp_path / f"{i}.npz", "--games", *each.split())["simplified_v0_first"]
+        run(scripts[name], tmp_path / str(i), "--games", *each.split()).metadata["digest"]
         for i, each in enumerate(games)
     )
-    assert np.array_equal(one, again)
-    assert not np.array_equal(one, other)
+    assert one == again
+    assert one != other
 
 
 def test_chances_to_win_equal_the_game_tree(scripts):
@@ -243,13 +243,13 @@ def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch
     monkeypatch.setattr(cards, "JUDGED", {"rule": 4})
     options = ["--games", "six_card_v0", *SHORT, "--seed", "5"]
     first = train(learn, tmp_path / "a", *options, "--judge")
-    metadata = read_weights(tmp_path / "a" / "net-six_card_v0.npz").metadata
+    metadata = read_weights(tmp_path / "a" / "six_card_v0.npz", "net").metadata
     assert (metadata["kind"], metadata["variant"], metadata["seed"]) == ("net", "six_card_v0", "5")
     script, *words = metadata["command"].removeprefix("python ").split()
     assert script == "experiments/learn_cards.py"
     assert learn.main(learn.Args.parse([*words, "--out", str(tmp_path / "b")])) == 0
-    again = (tmp_path / "b" / "net-six_card_v0.npz").read_bytes()
-    assert again == first["net-six_card_v0.npz"]
+    again = (tmp_path / "b" / "six_card_v0.npz").read_bytes()
+    assert again == first["six_card_v0.npz"]
     lines = (tmp_path / "a" / "six_card_v0-seed5.jsonl").read_text().splitlines()
     steps = [json.loads(line) for line in lines]
     assert [step["kind"] for step in steps] == ["first", "polish"]
@@ -259,7 +259,7 @@ def test_the_command_in_the_weights_reproduces_them(learn, tmp_path, monkeypatch
 def test_a_dropped_step_leaves_the_weights(learn, tmp_path, monkeypatch):
     monkeypatch.setattr(learn.Learner, "is_worse", lambda self, new, old: True)
     train(learn, tmp_path, "--games", "six_card_v0", "--rounds", "2", "--against", "rule")
-    first, *later = (read_weights(file).arrays for file in sorted(tmp_path.glob("*step*")))
+    first, *later = (read_weights(file, "net").arrays for file in sorted(tmp_path.glob("*step*")))
     assert len(later) == 3
     for arrays in later:
         assert all(np.array_equal(array, arrays[name]) for name, array in first.items())
@@ -286,7 +286,7 @@ def test_a_short_run_is_better_than_the_expert_without_search(learn, tmp_path):
         return agents.make("expert", rules, wanted=(0,) * 13, goal="points")
 
     def after(rules, *, goal="points"):
-        return NetAgent(rules, weights=tmp_path / "net-cincinnati_v0.npz", goal="points")
+        return NetAgent(rules, weights=tmp_path / "cincinnati_v0.npz", goal="points")
 
     result = match("cincinnati_v0", after, before, boards=4000, seed=11)
     assert result.points_per_hand.low > 0

@@ -15,10 +15,9 @@ from support.ray_clusters import in_order
 
 import bideuchre_env
 from bideuchre_env.agents.learned.ppo import PpoAgent
-from bideuchre_env.agents.learned.shipped import network_of
 from bideuchre_env.errors import DivergedError, OptionError, WeightsError
 from bideuchre_env.evaluation.match import match
-from bideuchre_env.learning.network import forward
+from bideuchre_env.learning.network import forward, network_of
 from bideuchre_env.learning.weights import read_weights
 from bideuchre_env.runtime import devices
 from bideuchre_env.runtime.interrupts import raising
@@ -277,7 +276,7 @@ def test_a_run_resumed_after_ctrl_c_equals_a_whole_one(ppo, tmp_path, monkeypatc
 
 def test_the_command_in_the_weights_reproduces_them(ppo, tmp_path):
     assert run(ppo, tmp_path / "run", "--variant", "cincinnati") == 0
-    made = read_weights(tmp_path / "run" / "weights.npz").metadata
+    made = read_weights(tmp_path / "run" / "weights.npz", "ppo").metadata
     assert made["variant"] == "cincinnati_v0"
     assert made["steps"] == made["decisions"]
     python, script, *options = shlex.split(made["command"])

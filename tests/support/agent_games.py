@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bideuchre_env import agents, match
-from bideuchre_env.agents.learned.shipped import file_of
+from bideuchre_env.agents.data import parts_of
 from bideuchre_env.agents.rule.agent import certain_action, useful_calls
 from bideuchre_env.agents.rule.exchange import undominated
 from bideuchre_env.agents.search.sampler import WorldSampler
@@ -48,7 +48,7 @@ BOTH = pytest.mark.parametrize("agent", ["rule", "expert"])
 
 def shipped(name):
     """The variants for which a learned agent has weights in the package."""
-    return tuple(variant for variant in RULES if file_of(name, variant).is_file())
+    return tuple(variant for variant in RULES if name in parts_of(variant))
 
 
 def start(rules, n, seed=5, first_dealer=0):

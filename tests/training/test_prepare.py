@@ -10,7 +10,7 @@ from bideuchre_env import agents, match
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.call_features import N_INPUTS
-from bideuchre_env.agents.expert.call_network import LAYERS, calls_of, load_network, package_network
+from bideuchre_env.agents.expert.call_network import calls_of, load_network, package_network
 from bideuchre_env.agents.learned.shipped import provenance, shipped_weights
 from bideuchre_env.agents.prepared import prepared_file, prepared_folder, prepared_weights
 from bideuchre_env.agents.registry import freeze_files
@@ -21,7 +21,8 @@ from bideuchre_env.evaluation.executors import Serial
 from bideuchre_env.evaluation.schedules import all_pairs
 from bideuchre_env.evaluation.tournament import Tournament
 from bideuchre_env.evaluation.tournament_files import first_changed
-from bideuchre_env.learning.weights import read_weights, write_weights
+from bideuchre_env.learning.network import forward
+from bideuchre_env.learning.weights import parse_weights, read_weights, weights_bytes, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
@@ -48,7 +49,7 @@ def farm():
 
 @pytest.fixture(scope="module")
 def whole(farm, tmp_path_factory):
-    """The files of an uninterrupted run of 1,000 hands, by kind of agent."""
+    """The file of an uninterrupted run of 1,000 hands."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("whole")))
         set_results(patch, BETTER)
@@ -59,10 +60,7 @@ def whole(farm, tmp_path_factory):
 @pytest.fixture
 def learned(whole, monkeypatch, tmp_path):
     """Replace learning by the weights of `whole`."""
-    weights = {}
-    for kind, data in whole.items():
-        (tmp_path / kind).write_bytes(data)
-        weights[kind] = read_weights(tmp_path / kind)
+    weights = {kind: parse_weights(whole, part=kind) for kind in KINDS}
     monkeypatch.setattr(Preparation, "_fitted", lambda self, calls: weights["expert"])
     monkeypatch.setattr(Preparation, "_learned", lambda self, calls: weights["net"])
     return weights
@@ -87,14 +85,20 @@ def set_results(monkeypatch, *points):
 
 
 def bytes_of(game):
-    return {kind: prepared_file(kind, game.rules).read_bytes() for kind in KINDS}
+    return prepared_file(game.rules).read_bytes()
 
 
-def write_files(game, data):
-    for kind, each in data.items():
-        file = prepared_file(kind, game.rules)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(each)
+def write_file(game, data, old=""):
+    """Write the prepared file of a game, or that of version 0.2 for a kind of agent."""
+    file = prepared_file(game.rules)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.with_name(f"{old and old + '-'}{file.name}").write_bytes(data)
+
+
+def same_network(one, other):
+    """Whether two call networks have the same weights."""
+    arrays = zip((*one.layers, one.shifts), (*other.layers, other.shifts), strict=True)
+    return all(np.array_equal(a, b) for a, b in arrays)
 
 
 def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
@@ -105,28 +109,26 @@ def test_prepared_files_are_used_by_agents(farm, learned, monkeypatch):
     done = small(farm).run()
     assert [(each.kind, each.kept) for each in done] == [("expert", True), ("net", True)]
     calls, net = (prepared_weights(kind, farm.rules) for kind in KINDS)
-    assert np.array_equal(load_network(farm.rules), calls_of(calls))
-    assert not np.array_equal(load_network(farm.rules), before)
+    assert same_network(load_network(farm.rules), calls_of(calls))
+    assert not same_network(load_network(farm.rules), before)
     assert dict(shipped_weights("net", farm.rules).arrays).keys() == net.arrays.keys()
     assert match(farm.rules, "net", "expert", boards=2).decisions
-    expected = {prepared_file(kind, farm.rules).name for kind in KINDS}
-    assert {file.name for file in prepared_folder().iterdir()} == expected
+    assert [file.name for file in prepared_folder().iterdir()] == [prepared_file(farm.rules).name]
 
 
 @pytest.mark.parametrize("points", [WORSE, LUCK, UNKNOWN])
 def test_weights_not_significantly_better_are_not_saved(farm, learned, monkeypatch, points):
     set_results(monkeypatch, points)
     assert [each.kept for each in small(farm).run()] == [False, False]
-    assert not any(prepared_file(kind, farm.rules).exists() for kind in KINDS)
-    assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
+    assert not prepared_file(farm.rules).exists()
+    assert same_network(load_network(farm.rules), package_network(farm.rules))
 
 
 def test_the_command_in_the_files_reproduces_them(farm, whole, tmp_path, monkeypatch, capsys):
     """The command names every option; `--force` starts from the beginning."""
     commands = set()
     for kind in KINDS:
-        (tmp_path / kind).write_bytes(whole[kind])
-        made = read_weights(tmp_path / kind).metadata
+        made = parse_weights(whole, part=kind).metadata
         commands.add(made["command"])
         assert Rules(**made["settings"]["rules"]) == farm.rules
     [command] = commands
@@ -174,7 +176,7 @@ def test_a_concurrent_run_is_refused(farm, whole, learned, monkeypatch):
 
 
 def test_better_prepared_files_are_not_replaced(farm, whole, learned, monkeypatch):
-    write_files(farm, whole)
+    write_file(farm, whole)
     set_results(monkeypatch, BETTER, WORSE)
     done = small(farm).run(again=True)
     assert not any(each.kept for each in done)
@@ -187,14 +189,14 @@ def test_a_large_deck_without_a_network_learns_one(monkeypatch):
     set_results(monkeypatch, BETTER)
     changes = ['ranks="10"', "partnered=[1, 10]", 'lone=[{"name": "moon", "value": 24}]']
     game = variant_of("double_deck_v0", changes)
-    assert not load_network(game.rules)["first"].any()
+    assert not load_network(game.rules).layers.first.any()
     assert [each.kind for each in small(game).run()] == ["expert", "net"]
-    assert load_network(game.rules)["last"].any()
+    assert load_network(game.rules).layers.last.any()
 
 
 def test_prepared_files_of_variants_are_ignored():
     rules = RULES["cincinnati_v0"]
-    file = prepared_file("net", rules)
+    file = prepared_file(rules)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"nonsense")
     assert prepared_weights("net", rules) is None
@@ -204,47 +206,89 @@ def test_prepared_files_of_variants_are_ignored():
 def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whole):
     """New agents use a prepared file while it exists; a match uses those at its beginning."""
     before = load_network(farm.rules)
-    write_files(farm, whole)
+    write_file(farm, whole)
     with freeze_files():
-        assert np.array_equal(load_network(farm.rules), before)
+        assert same_network(load_network(farm.rules), before)
     after = load_network(farm.rules)
-    assert not np.array_equal(after, before)
-    prepared_file("expert", farm.rules).unlink()
+    assert not same_network(after, before)
+    prepared_file(farm.rules).unlink()
     with freeze_files():
-        assert np.array_equal(load_network(farm.rules), after)
-    assert np.array_equal(load_network(farm.rules), before)
+        assert same_network(load_network(farm.rules), after)
+    assert same_network(load_network(farm.rules), before)
 
 
-def test_files_with_their_settings_as_a_text_are_still_used(farm, whole):
-    """Version 0.1 wrote the settings as a JSON text, with the rules as TOML."""
-    write_files(farm, whole)
-    for kind in KINDS:
-        file = prepared_file(kind, farm.rules)
-        weights = read_weights(file)
-        old = json.dumps({**weights.metadata["settings"], "rules": farm.rules.to_toml()})
-        write_weights(file, weights.arrays, {**weights.metadata, "settings": old})
-        assert prepared_weights(kind, farm.rules).metadata["settings"] == old
-    assert [(each.kind, each.fault) for each in listed()] == [(kind, "") for kind in KINDS]
+OLD_NAMES = {
+    "calls.first_bias": "calls.first_base",
+    "calls.second_bias": "calls.second_base",
+    "calls.last_bias": "calls.base",
+    "calls.skip": "calls.straight",
+}
+
+
+def in_the_old_form(weights):
+    """The content of a file of version 0.2, and with its settings as a text, like version 0.1."""
+    arrays = {OLD_NAMES.get(name, name): array for name, array in weights.arrays.items()}
+    del arrays["calls.slope"]
+    arrays |= {name: arrays[name][:, 0] for name in ("calls.last", "calls.straight")}
+    made = {name: text for name, text in weights.metadata.items() if name != "digest"}
+    rules = Rules(**made["settings"]["rules"])
+    old = json.dumps({**made["settings"], "rules": rules.to_toml()})
+    return weights_bytes(arrays, made), weights_bytes(arrays, {**made, "settings": old})
+
+
+def test_prepared_files_of_earlier_versions_are_used(farm, whole):
+    """There was a file for each kind of agent; version 0.1 wrote the rules as TOML."""
+    new = {kind: parse_weights(whole, part=kind) for kind in KINDS}
+    for place in range(2):
+        for kind in KINDS:
+            write_file(farm, in_the_old_form(new[kind])[place], kind)
+        for kind in KINDS:
+            with pytest.warns(DeprecationWarning, match=f"{kind}-.* 0.3 will not read"):
+                old = prepared_weights(kind, farm.rules)
+            assert old.arrays.keys() == new[kind].arrays.keys()
+            for name, array in new[kind].arrays.items():
+                assert np.array_equal(old.arrays[name], array)
+        assert [(each.kind, each.fault) for each in listed()] == [(kind, "") for kind in KINDS]
+    assert same_network(load_network(farm.rules), calls_of(new["expert"]))
+    with pytest.raises(OptionError, match="is prepared already"):
+        small(farm).run()
+    write_file(farm, whole)
+    assert "digest" in prepared_weights("net", farm.rules).metadata  # new files come first
+
+
+def test_a_file_of_the_old_form_is_weights_of_an_agent(tmp_path):
+    rules, file = RULES["six_card_v0"], tmp_path / "mine.npz"
+    weights = shipped_weights("net", rules)
+    file.write_bytes(in_the_old_form(weights)[0])
+    with pytest.warns(DeprecationWarning, match=r"mine\.npz .* 0.3 will not read.*write_parts"):
+        agent = agents.make(f"net:weights={file}", rules)
+    assert agent._options["weights"].arrays.keys() == weights.arrays.keys()
+    old = read_weights(file)
+    assert agents.make("net", rules, weights=old)._options["weights"].arrays["calls.slope"] == 0
+    write_parts(tmp_path / "parts.npz", {"ppo": shipped_weights("ppo", rules)})
+    with pytest.raises(WeightsError, match=r"parts\.npz has no weights of 'net'"):
+        agents.make("net", rules, weights=tmp_path / "parts.npz")
 
 
 def test_a_changed_file_is_described_as_prepared_only_if_it_was(farm, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    own = prepared_file("expert", farm.rules).name
+    own = prepared_file(farm.rules).name
     (tmp_path / own).write_text("mine")
     assert first_changed({own: "1"}, {own: "2"}) == own
     matches = Tournament((farm,), all_pairs(("rule", "expert")), boards=2).play(Serial())
-    write_files(farm, {"expert": b"another"})
+    write_file(farm, b"another")
     with pytest.raises(OptionError, match=rf"{own}, which `bideuchre prepare` makes, has changed"):
         next(matches)
 
 
 def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
-    write_files(farm, {"expert": b"nonsense"})
-    file = prepared_file("expert", farm.rules)
+    write_file(farm, b"nonsense")
+    file = prepared_file(farm.rules)
     with pytest.raises(WeightsError, match=file.name):
         agents.make("expert", farm.rules)
     net = shipped_weights("net", RULES["barrie_v0"])
-    write_weights(file, net.arrays, net.metadata)
+    file.unlink()
+    write_parts(file, {"expert": net})
     with pytest.raises(WeightsError, match="kind="):
         agents.make("expert", farm.rules)
 
@@ -253,7 +297,7 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
 def test_a_variant_can_be_prepared_unless_the_package_has_its_weights(name):
     """A prepared file is not read if the package has weights of the variant."""
     rules = RULES[name]
-    file = prepared_file("net", rules)
+    file = prepared_file(rules)
     file.parent.mkdir(parents=True)
     file.write_bytes(b"nonsense")
     if name in provenance("net"):
@@ -269,7 +313,7 @@ def test_a_variant_can_be_prepared_unless_the_package_has_its_weights(name):
 
 def test_without_a_cache_folder_the_packaged_weights_are_used(farm, monkeypatch, tmp_path):
     (tmp_path / "cache").write_bytes(b"")  # no folder
-    assert np.array_equal(load_network(farm.rules), package_network(farm.rules))
+    assert same_network(load_network(farm.rules), package_network(farm.rules))
     with pytest.raises(OptionError, match="cannot be written"):
         small(farm).run()
 
@@ -287,7 +331,7 @@ def test_invalid_arguments_are_refused(farm):
 def test_prepared_agents_are_stronger(farm):
     done = {each.kind: each for each in small(farm, hands=30_000, boards=4000).run()}
     assert done["net"].points.low > 0
-    assert read_weights(done["net"].file).metadata["variant"] == farm.name
+    assert read_weights(done["net"].file, "net").metadata["variant"] == farm.name
 
 
 def test_training_fits_planted_points():
@@ -297,10 +341,8 @@ def test_training_fits_planted_points():
     trials["inputs"] = x
     truth = 3.0 * x[:, :, 0] - 4.0 * x[:, :, -1] + 2.0 * (x[:, :, 1] & x[:, :, 2])
     trials["points"] = truth + rng.normal(0, 6, (20_000, 1)) + rng.normal(0, 1, (20_000, 2))
-    network = calls.drawn_network(rng)
-    calls.train(network, 10 * [trials], rng)
-    p = {name: network[name][0] for name in LAYERS}
-    outputs = calls.SCALE * calls.forward(p, trials["inputs"].reshape(-1, N_INPUTS))[0]
+    network, _ = calls.train(calls.drawn_network(rng).layers, 10 * [trials], rng)
+    outputs = calls.SCALE * forward(network, trials["inputs"].reshape(-1, N_INPUTS))
     wrong = np.diff(outputs.reshape(-1, 2)) - np.diff(truth)
     assert float(np.mean(wrong**2)) < 0.25 * float(np.var(np.diff(truth)))
 
@@ -314,12 +356,12 @@ def test_diverged_training_is_an_error(monkeypatch, points, rate, message):
     trials = new_rows(calls.TRIAL, 3_000)
     trials["inputs"] = rng.random((3_000, 2, N_INPUTS)) < 0.1
     trials["points"] = rng.normal(0, 6, (3_000, 2)) * points
-    network = calls.drawn_network(rng)
-    before = network.copy()
+    network = calls.drawn_network(rng).layers
+    before = [part.copy() for part in network]
     with np.errstate(all="ignore"), pytest.raises(DivergedError, match=message):
         calls.train(network, [trials], rng)
-    for name in network.dtype.names:  # not all bytes: padding between fields is undefined
-        np.testing.assert_array_equal(network[name], before[name])
+    for part, same in zip(network, before, strict=True):
+        np.testing.assert_array_equal(part, same)
 
 
 @pytest.mark.parametrize("variant", ["barrie_v0", "simplified_v0", "club_v0"])
