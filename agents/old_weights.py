@@ -28,10 +28,9 @@ def read_part(place: PathLike, part: str) -> Weights:
     Raises `WeightsError` for a damaged file, or one without the part.
     """
     data, name = read_content(place)
-    weights = parse_part(data, name, part)
-    if weights is None:
-        raise WeightsError(f"{name} has no weights of {part!r}")
-    return weights
+    if weights := parse_part(data, name, part):
+        return weights
+    raise WeightsError(f"{name} has no weights of {part!r}")
 
 
 def parse_part(data: bytes, name: str, part: str) -> Weights | None:
@@ -45,6 +44,13 @@ def parse_part(data: bytes, name: str, part: str) -> Weights | None:
         stacklevel=_user_level(),
     )
     return renamed(parse_weights(data, name))
+
+
+def read_parts(place: PathLike) -> list[Weights]:
+    """Return the weights of all parts of a file, or of a file in the old form, without warning."""
+    data, name = read_content(place)
+    parts = [parse_weights(data, name, part) for part in part_names(data, name)]
+    return parts or [renamed(parse_weights(data, name))]
 
 
 def renamed(weights: Weights) -> Weights:

@@ -14,15 +14,8 @@ from numpy.typing import DTypeLike
 from bideuchre_env import _files
 from bideuchre_env._files import Output, PathLike
 from bideuchre_env.errors import TableError
-from bideuchre_env.learning.weights import PROVENANCE as PROVENANCE
-from bideuchre_env.learning.weights import (
-    Weights,
-    archive_bytes,
-    part_names,
-    read_archive,
-    read_content,
-    read_weights,
-)
+from bideuchre_env.learning import weights
+from bideuchre_env.learning.weights import PROVENANCE, Weights
 from bideuchre_env.runtime.jit import Array, new_rows
 
 
@@ -41,7 +34,9 @@ def read_file(name: str) -> dict[str, Array]:
     """
     path = resources.files(__name__).joinpath(name)
     try:
-        return {each: sealed(array) for each, array in read_archive(path.read_bytes()).items()}
+        return {
+            each: sealed(array) for each, array in weights.read_archive(path.read_bytes()).items()
+        }
     except Exception as error:  # damage can raise anything: in the archive, a header or an array
         raise damaged(name, f"{type(error).__name__}: {error}") from error
 
@@ -49,13 +44,15 @@ def read_file(name: str) -> dict[str, Array]:
 @lru_cache(maxsize=64)
 def parts_of(variant: str) -> list[str]:
     """Return the names of the parts in a variant's file of weights, such as "expert"."""
-    return part_names(*read_content(resources.files(__name__).joinpath(f"{variant}.npz")))
+    return weights.part_names(
+        *weights.read_content(resources.files(__name__).joinpath(f"{variant}.npz"))
+    )
 
 
 @lru_cache(maxsize=64)
 def package_part(variant: str, part: str) -> Weights:
     """Return a part of a variant's file of weights; `WeightsError` if it is missing or damaged."""
-    return read_weights(resources.files(__name__).joinpath(f"{variant}.npz"), part)
+    return weights.read_weights(resources.files(__name__).joinpath(f"{variant}.npz"), part)
 
 
 @lru_cache(maxsize=1)
@@ -113,7 +110,7 @@ def write_file(place: PathLike | Output, arrays: dict[str, Array], made: dict[st
 
     Raises `OutputError` if that fails.
     """
-    _files.write_file(place, archive_bytes(arrays, made))
+    _files.write_file(place, weights.archive_bytes(arrays, made))
 
 
 def damaged(name: str, why: str) -> TableError:

@@ -85,11 +85,6 @@ def network_points(network: Network, calls: Calls) -> float:
 # --- the weights by game ------------------------------------------------------------------------
 
 
-def fitted_network(name: str) -> CallNetwork:
-    """Return the package's weights of a variant; `WeightsError` if they are damaged."""
-    return checked_calls(RULES[name], package_part(name, KIND))
-
-
 def load_network(rules: Rules) -> CallNetwork:
     """Return the weights for these rules.
 
@@ -114,7 +109,7 @@ def package_network(rules: Rules) -> CallNetwork:
     tables_only = bool(rules.lone) and (rules.kinds, rules.copies) in DECKS
     if differing > MOST_UNLIKE or (other_deck and (lacks_lone or not tables_only)):
         return new_network()
-    return fitted_network(name)
+    return checked_calls(RULES[name], package_part(name, KIND))
 
 
 def new_network() -> CallNetwork:

@@ -113,12 +113,12 @@ def arrays_of(network: Network, part: str) -> dict[str, Array]:
 
     An empty `skip` and the usual `slope` are left out.
     """
-    arrays = network._asdict()
-    if not network.skip.size:
-        del arrays["skip"]
-    if network.slope == SLOPE:
-        del arrays["slope"]
-    return {f"{part}.{name}": array for name, array in arrays.items()}
+    usual = Network._field_defaults
+    return {
+        f"{part}.{name}": array
+        for name, array in network._asdict().items()
+        if name not in usual or not np.array_equal(array, usual[name])
+    }
 
 
 def checked(network: Network, features: Features) -> Network:

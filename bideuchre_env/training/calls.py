@@ -25,14 +25,7 @@ from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
-from bideuchre_env.agents.expert.call_network import (
-    FIRST,
-    SCALE,
-    SECOND,
-    SHIFTS,
-    CallNetwork,
-    new_network,
-)
+from bideuchre_env.agents.expert.call_network import SCALE, SHIFTS, CallNetwork, new_network
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES, call_action, describe_auction
 from bideuchre_env.agents.table.hands import play_hands
@@ -332,10 +325,11 @@ def refitted_shifts(trials: Array) -> Array:
 
 def drawn_network(rng: np.random.Generator) -> CallNetwork:
     """Return an untrained network: hidden weights are random, all others are 0."""
-    first = rng.normal(0, np.sqrt(1 / 16), (N_INPUTS, FIRST)).astype(np.float32)
-    second = rng.normal(0, np.sqrt(2 / FIRST), (FIRST, SECOND)).astype(np.float32)
-    empty = new_network()
-    return CallNetwork(empty.layers._replace(first=first, second=second), empty.shifts)
+    network, shifts = new_network()
+    first = rng.normal(0, np.sqrt(1 / 16), network.first.shape).astype(np.float32)
+    second = rng.normal(0, np.sqrt(2 / len(network.second)), network.second.shape)
+    network = network._replace(first=first, second=second.astype(np.float32))
+    return CallNetwork(network, shifts)
 
 
 def train(network: Network, history: list[Array], rng: np.random.Generator) -> tuple[Network, str]:
@@ -366,12 +360,16 @@ def fit_pairs(
 ) -> tuple[Network, Array]:
     """Train on pairs: `x` (n, 2, inputs), `y` (n, 2); outputs are multiplied by `used` (n, 2).
 
-    The residuals of a pair are correlated by r; its loss is
-    sum^2 / (1 + r) + difference^2 / (1 - r). Returns the new network, and the residuals of the last
-    `newest` pairs before training. Raises `DivergedError` if their squared error has exceeded
+    The residuals of a pair are correlated; the loss weighs them by the inverse of the correlation,
+    and so their difference more than their sum. Returns the new network, and the residuals of the
+    last `newest` pairs before training. Raises `DivergedError` if their squared error has exceeded
     `WORSE` times that before.
     """
-    y, used = y.astype(np.float32), used.astype(np.float32)
+
+    def inputs(rows: Any) -> Array:
+        """Return the inputs of both calls of these pairs."""
+        both: Array = x[rows].reshape(-1, x.shape[2])
+        return both
 
     def residuals(outputs: Array, rows: Any) -> Array:
         """Return outputs minus targets of these pairs, (n, 2)."""
@@ -380,26 +378,17 @@ def fit_pairs(
 
     def slopes(outputs: Array, rows: Array) -> Array:
         """Return the gradient of the loss with respect to the outputs."""
-        r = residuals(outputs, rows)
-        together, apart = r.sum(axis=1) / (1 + alike), (r[:, 0] - r[:, 1]) / (1 - alike)
-        slope = np.stack([together + apart, together - apart], axis=1) * used[rows]
-        return slope.reshape(-1, 1).astype(np.float32) * np.float32(0.5 / len(rows))
-
-    def inputs(rows: Any) -> Array:
-        """Return the inputs of both calls of these pairs."""
-        both: Array = x[rows].reshape(-1, x.shape[2])
-        return both
+        slope = residuals(outputs, rows) @ precision * used[rows] / len(rows)
+        return slope.reshape(-1, 1).astype(np.float32)
 
     new = slice(-newest, None)
     before = residuals(forward(network, inputs(new)), new)
-    alike = float(np.corrcoef(before.T)[0, 1])
+    precision = np.linalg.inv(np.corrcoef(before.T))
     trained = descend(
         network, len(x), inputs, slopes, rng, epochs=epochs, batch=PAIRS, learning_rate=rate
     )
-    errors = [float(np.mean(r**2)) for r in (before, residuals(forward(trained, inputs(new)), new))]
-    if not errors[1] <= WORSE * errors[0]:
-        raise DivergedError(
-            f"training diverged: squared error {errors[1]:.3g}, before it {errors[0]:.3g}; nothing "
-            "is written"
-        )
+    after = np.mean(residuals(forward(trained, inputs(new)), new) ** 2)
+    if not after <= WORSE * np.mean(before**2):
+        errors = f"squared error {after:.3g}, before it {np.mean(before**2):.3g}"
+        raise DivergedError(f"training diverged: {errors}; nothing is written")
     return trained, before

@@ -30,7 +30,7 @@ from bideuchre_env.agents.expert import call_network
 from bideuchre_env.agents.expert.call_network import CallNetwork
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
-from bideuchre_env.agents.old_weights import renamed
+from bideuchre_env.agents.old_weights import read_parts
 from bideuchre_env.agents.prepared import (
     packaged_name,
     prepared_file,
@@ -47,9 +47,6 @@ from bideuchre_env.learning import features
 from bideuchre_env.learning.weights import (
     Weights,
     made_for,
-    parse_weights,
-    part_names,
-    read_content,
     read_weights,
     write_parts,
 )
@@ -318,11 +315,7 @@ def _rules_of(settings: Any) -> Rules:
 def _listed(file: Path) -> Iterator[Listed]:
     """Yield the entries of a prepared file, usable or not: one for each part."""
     try:
-        data, name = read_content(file)
-        for part in part_names(data, name) or [""]:
-            weights = (
-                parse_weights(data, name, part) if part else renamed(parse_weights(data, name))
-            )
+        for weights in read_parts(file):
             made = weights.metadata
             rules, kind = _rules_of(made["settings"]), made["kind"]
             if file not in prepared_files(rules, (kind,)):

@@ -15,15 +15,10 @@ from pathlib import Path
 
 from bideuchre_env.agents.expert.call_network import checked_calls
 from bideuchre_env.agents.learned.net import KIND, weights_for
+from bideuchre_env.agents.old_weights import read_parts
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.weights import (
-    Weights,
-    part_names,
-    read_content,
-    read_weights,
-    write_parts,
-)
+from bideuchre_env.learning.weights import Weights, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
@@ -39,9 +34,8 @@ class Args(ScriptArgs):
 def main(args: Args) -> int:
     """Add the weights of each file; `WeightsError` or `OptionError` if they fit no variant."""
     for file in args.weights:
-        for part in part_names(*read_content(file)):
-            weights = read_weights(file, part)
-            variant = variant_of(weights)
+        for weights in read_parts(file):
+            variant, part = variant_of(weights), weights.metadata["kind"]
             if part == KIND:
                 weights_for(RULES[variant], weights)  # checks them
             else:

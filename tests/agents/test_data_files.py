@@ -184,7 +184,7 @@ def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):
 @pytest.mark.parametrize(
     ("part", "load"),
     [
-        ("expert", lambda: call_network.fitted_network("club_v0")),
+        ("expert", lambda: call_network.package_network.__wrapped__(CLUB)),
         ("score", lambda: score_network.load_score_network.__wrapped__(CLUB)),
         ("score", lambda: win_table.fitted_wins(CLUB)),
         ("net", lambda: package_weights.__wrapped__("net", CLUB)),

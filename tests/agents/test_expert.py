@@ -6,15 +6,15 @@ from support.agent_games import BARRIE, CINCINNATI, CLUB, SIMPLIFIED, Position, 
 from support.kernels import callable_from_python
 
 from bideuchre_env import agents, match
-from bideuchre_env.agents.data import sealed
+from bideuchre_env.agents.data import package_part, sealed
 from bideuchre_env.agents.expert import score_network
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
 from bideuchre_env.agents.expert.call_network import (
     SCALE,
+    checked_calls,
     checked_network,
-    fitted_network,
     load_network,
     network_points,
     new_network,
@@ -149,6 +149,11 @@ def same_network(one, other):
     """Whether two call networks have the same weights."""
     arrays = zip((*one.layers, one.shifts), (*other.layers, other.shifts), strict=True)
     return all(np.array_equal(a, b) for a, b in arrays)
+
+
+def fitted_network(name):
+    """The call network in the file of a variant."""
+    return checked_calls(RULES[name], package_part(name, "expert"))
 
 
 def expert_at(rules, hands, **options):

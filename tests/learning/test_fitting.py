@@ -9,7 +9,18 @@ from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.fitting import Examples, concatenate, errors, fit
 from bideuchre_env.learning.fitting import gradients as gradients_of
-from bideuchre_env.learning.network import Network, checked, evaluate, forward, new_network
+from bideuchre_env.learning.network import (
+    Network,
+    arrays_of,
+    checked,
+    evaluate,
+    forward,
+    layers,
+    network_of,
+    new_network,
+    zero_network,
+)
+from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.variants import RULES
 
 pytestmark = pytest.mark.search
@@ -74,6 +85,44 @@ def test_gradients_equal_differences_of_the_loss():
                 moved.append(loss(network._replace(**{name: other}), data))
             expected = (moved[0] - moved[1]) / 2e-4
             assert gradient[at] == pytest.approx(expected, rel=2e-3, abs=2e-6), name
+
+
+@pytest.mark.parametrize("hidden", [(9, 5), (9, 0)], ids=["two layers", "one layer"])
+def test_gradients_of_relu_networks_with_a_skip_equal_differences_of_the_loss(hidden):
+    """Half the sum of squares, in double precision, away from the kinks of the ReLUs."""
+    rng = np.random.default_rng(4)
+    zero = zero_network(7, 2, hidden)
+    network = Network(*(rng.normal(0, 0.5, part.shape).astype(np.float32) for part in zero[:7]))
+    network = network._replace(slope=zero.slope)
+    inputs = rng.normal(0, 1, (20, 7)).astype(np.float32)
+    computed = gradients_of(network, inputs, lambda outputs: outputs)
+    assert [part.shape for part in computed] == [part.shape for part in network]
+    assert not computed.slope.any()
+
+    def halves(wide):
+        return 0.5 * (layers(wide, inputs.astype(np.float64))[2] ** 2).sum()
+
+    wide = Network(*(part.astype(np.float64) for part in network))
+    for name, part in zip(Network._fields[:7], wide, strict=False):
+        for _ in range(8 if part.size else 0):
+            at = tuple(rng.integers(0, size) for size in part.shape)
+            moved = []
+            for step in (1e-7, -1e-7):
+                other = part.copy()
+                other[at] += step
+                moved.append(halves(wide._replace(**{name: other})))
+            expected = (moved[0] - moved[1]) / 2e-7
+            assert getattr(computed, name)[at] == pytest.approx(expected, rel=2e-3, abs=1e-3), name
+
+
+def test_a_network_in_weights_is_read_again():
+    """The usual slope and an empty skip are not stored."""
+    rng = np.random.default_rng(0)
+    for network in (net_of(CARDS), new_network(3, (2, 2), 1, rng), zero_network(5, 1, (3, 0))):
+        arrays = arrays_of(network, "cards")
+        assert ("cards.skip" in arrays) == ("cards.slope" in arrays) == bool(network.skip.size)
+        again = network_of(Weights(arrays, {}), "cards")
+        assert all(map(np.array_equal, network, again))
 
 
 def test_two_steps_of_a_fit_equal_adam_with_a_cosine_rate():

@@ -23,8 +23,10 @@ from bideuchre_env.learning.weights import (
     check_weights,
     made_for,
     parse_weights,
+    part_names,
     read_weights,
     weights_bytes,
+    write_parts,
     write_weights,
 )
 from bideuchre_env.rules.variants import RULES
@@ -342,3 +344,36 @@ def test_weights_do_not_fit_a_game_with_other_features():
     made = [made_for("net", each, 1) for each in games]
     assert all(one != other for i, one in enumerate(made) for other in made[:i])
     assert not {"auction", "exchange_seen", "kitty"} & made[0].keys()
+
+
+def test_parts_of_a_file_are_replaced_one_by_one(tmp_path):
+    place, first = tmp_path / "game.npz", Weights(ARRAYS, METADATA)
+    write_parts(place, {"net": first, "ppo": Weights({"a": np.ones(2, np.float32)}, {})}, half=True)
+    before = read_weights(place, "net")
+    write_parts(place, {"ppo": Weights({"b": np.ones(3)}, {"seed": "2"})})
+    assert part_names(place.read_bytes()) == ["net", "ppo"]
+    after, ppo = read_weights(place, "net"), read_weights(place, "ppo")
+    assert equal(before, after)
+    assert after.arrays.keys() == ARRAYS.keys()
+    assert after.metadata == {**METADATA, "digest": after.metadata["digest"]}
+    assert ({*ppo.arrays}, ppo.metadata["seed"]) == ({"b"}, "2")
+    write_parts(tmp_path / "again.npz", {"net": after, "ppo": ppo})
+    assert read_weights(tmp_path / "again.npz", "ppo").metadata == ppo.metadata
+    for part in ("expert", ""):
+        with pytest.raises(WeightsError, match=r"game\.npz is damaged, or not a \.npz file of"):
+            read_weights(place, part)
+
+
+def test_a_part_with_changed_arrays_is_refused_alone(tmp_path):
+    place = tmp_path / "game.npz"
+    write_parts(place, dict.fromkeys(("net", "ppo"), Weights({"a": np.ones(2)}, {})))
+    with np.load(place) as whole:
+        arrays = dict(whole)
+    np.savez(place, **{**arrays, "net.a": np.zeros(2)})
+    with pytest.raises(WeightsError, match="its arrays do not have the digest of its metadata"):
+        read_weights(place, "net")
+    assert read_weights(place, "ppo").arrays["a"].tolist() == [1.0, 1.0]
+    place.write_bytes(b"damaged")
+    with pytest.raises(WeightsError, match="damaged"):
+        write_parts(place, {"net": Weights({"a": np.ones(2)}, {})})
+    assert place.read_bytes() == b"damaged"
