@@ -34,9 +34,8 @@ def read_file(name: str) -> dict[str, Array]:
     """
     path = resources.files(__name__).joinpath(name)
     try:
-        return {
-            each: sealed(array) for each, array in weights.read_archive(path.read_bytes()).items()
-        }
+        arrays = weights.read_archive(path.read_bytes())
+        return {each: sealed(array) for each, array in arrays.items()}
     except Exception as error:  # damage can raise anything: in the archive, a header or an array
         raise damaged(name, f"{type(error).__name__}: {error}") from error
 

@@ -26,8 +26,8 @@ from bideuchre_env.learning.network import (
     add_inputs,
     arrays_of,
     copy,
-    fitting,
     network_of,
+    sealed_network,
     shapes_of,
     zero_network,
 )
@@ -114,20 +114,22 @@ def package_network(rules: Rules) -> CallNetwork:
 
 def new_network() -> CallNetwork:
     """Return a network that adds no points and shifts no tricks."""
-    return CallNetwork(zero_network(N_INPUTS, 1, (FIRST, SECOND)), sealed(np.zeros(SHIFTS)))
+    return checked_network(
+        CallNetwork(zero_network(N_INPUTS, 1, (FIRST, SECOND)), np.zeros(SHIFTS))
+    )
 
 
 def checked_network(network: CallNetwork) -> CallNetwork:
     """Return the network with read-only weights; `OptionError` unless they are valid.
 
-    See `learning.network.fitting`.
+    See `learning.network.sealed_network`.
     """
     if not isinstance(network, CallNetwork):
         raise OptionError("network: expected a `call_network.CallNetwork`, or None")
     check_array("shifts", network.shifts, np.float64, SHIFTS)
     if not (np.abs(network.shifts) < MOST_WEIGHT).all():
         raise OptionError(f"shifts: expected finite weights below {MOST_WEIGHT:g}")
-    layers = fitting(network.layers, N_INPUTS, 1, (FIRST, SECOND))
+    layers = sealed_network(network.layers, N_INPUTS, 1, (FIRST, SECOND))
     return CallNetwork(layers, sealed(network.shifts))
 
 

@@ -23,8 +23,8 @@ from bideuchre_env.learning.network import (
     add_hidden,
     add_inputs,
     copy,
-    fitting,
     network_of,
+    sealed_network,
     zero_network,
 )
 from bideuchre_env.rules.rules import Rules
@@ -190,8 +190,8 @@ def load_score_network(rules: Rules) -> Network:
     """Return the weights of these rules; without inputs for a game that was not fitted."""
     part = fitted_part(rules)
     if part is None:
-        return zero_network(0, 0, (0, 0))
-    return fitting(network_of(part, "network"), N_SCORE, 1, (HIDDEN, 0))
+        return sealed_network(zero_network(0, 0, (0, 0)), 0, 0)
+    return sealed_network(network_of(part, "network"), N_SCORE, 1, (HIDDEN, 0))
 
 
 def new_score_network() -> Network:

@@ -94,7 +94,7 @@ def list_prepared() -> int:
     ]
     if rows:
         print(columns([["game", "agent", "file", "made by"], *rows], "llll"))
-        end = "Delete a file, and its agent plays as before training."
+        end = "Delete a file, and its agents play as before training."
         print("\n" + folded(f"The files are in {folder}. {end}"))
     for each in files:
         if each.fault:

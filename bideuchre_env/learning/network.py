@@ -68,20 +68,18 @@ def new_network(
         """Return normal random weights, float32 (n, m), with this standard deviation."""
         return rng.normal(0.0, spread, (n, m)).astype(np.float32)
 
-    return Network(
-        drawn(inputs, one, np.sqrt(2 / 60)),  # some 60 inputs are 1 at a time
-        np.zeros(one, np.float32),
-        drawn(one, two, np.sqrt(2 / one)),
-        np.zeros(two, np.float32),
-        np.zeros((two, outputs), np.float32),
-        np.zeros(outputs, np.float32),
+    return zero_network(inputs, outputs, (one, two), relu=False)._replace(
+        first=drawn(inputs, one, np.sqrt(2 / 60)),  # some 60 inputs are 1 at a time
+        second=drawn(one, two, np.sqrt(2 / one)),
     )
 
 
-def zero_network(inputs: int, outputs: int, hidden: tuple[int, int]) -> Network:
-    """Return a `relu` network of zeros, read-only, for the arguments of `shapes_of`."""
-    shapes = shapes_of(inputs, outputs, hidden, relu=True).values()
-    return fitting(Network(*(np.zeros(shape, np.float32) for shape in shapes)), inputs, outputs)  # type: ignore[type-var]
+def zero_network(
+    inputs: int, outputs: int, hidden: tuple[int, int], *, relu: bool = True
+) -> Network:
+    """Return a network of zeros, for the arguments of `shapes_of`."""
+    shapes = shapes_of(inputs, outputs, hidden, relu=relu).values()
+    return Network(*(np.zeros(shape, np.float32) for shape in shapes))  # type: ignore[type-var]
 
 
 def shapes_of(
@@ -129,13 +127,13 @@ def checked(network: Network, features: Features) -> Network:
     result may share memory with `network`.
     """
     check_type("features", features, Features, "Features")
-    return fitting(network, features.size, features.outputs)
+    return sealed_network(network, features.size, features.outputs)
 
 
-def fitting(
+def sealed_network(
     network: Network, inputs: int, outputs: int, hidden: tuple[int, int] | None = None
 ) -> Network:
-    """Return the network like `checked`, for these widths of its layers."""
+    """Return the network like `checked`, for these widths of its layers; None for any."""
     check_type("network", network, Network, "a Network")
     fields = zip(Network._fields, network, strict=True)
     parts = [np.require(to_array(name, part), requirements="C").view() for name, part in fields]

@@ -54,7 +54,7 @@ from bideuchre_env.core.state import AUCTION, OVER, WON, new_states
 from bideuchre_env.core.table.loop import CALLER
 from bideuchre_env.core.tables import ROUNDS
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.network import Network, arrays_of, fitting, forward
+from bideuchre_env.learning.network import Network, arrays_of, forward, sealed_network
 from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
@@ -127,7 +127,7 @@ def fit_game(name: str, args: Args) -> Weights:
 def expert(rules: Rules, network: Network, wins: Array) -> ExpertAgent:
     """Return an expert that uses this score network and win table, without search."""
     agent = ExpertAgent(rules, wanted=NO_SEARCH)
-    fitted = fitting(network, N_SCORE, 1)
+    fitted = sealed_network(network, N_SCORE, 1)
     agent.learned = agent.learned._replace(score=fitted, wins=sealed(wins))
     return agent
 

@@ -37,7 +37,7 @@ from bideuchre_env.agents.expert.win_table import (
     win_table,
 )
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.network import Network, fitting, forward, zero_network
+from bideuchre_env.learning.network import Network, forward, sealed_network, zero_network
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import CARD_NAMES, SUITS
@@ -188,7 +188,7 @@ def test_the_call_network_is_its_matrix_products(seed):
 def test_the_score_network_is_its_matrix_products(seed):
     """It has one ReLU layer and a linear skip connection; the output is a chance to win."""
     rng, calls = np.random.default_rng(seed), new_rows(CALLS, 1)
-    n = fitting(drawn(rng, new_score_network()), N_SCORE, 1)
+    n = sealed_network(drawn(rng, new_score_network()), N_SCORE, 1)
     x = rng.normal(0, 1, N_SCORE).astype(np.float32)
     calls["score_inputs"] = x
     weigh_score(n, calls[0])
