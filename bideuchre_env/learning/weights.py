@@ -243,6 +243,8 @@ def parse_weights(data: bytes, name: str = "these weights", part: str = "") -> W
     """
     with _damage_of(name):
         arrays = read_archive(data, f"{part}." if part else "")
+        if part and not arrays:
+            raise ValueError(f"no part {part!r} in it")
         metadata = json.loads(str(arrays.pop(PROVENANCE, "null")))
         _check_metadata(metadata)
         if part and metadata.get("digest") != digest_of(arrays):
