@@ -3,8 +3,7 @@
 import pytest
 from support.agent_games import BARRIE, BOTH, Position
 
-from bideuchre_env import agents, match, solver
-from bideuchre_env.agents.advice.advising import Advisor
+from bideuchre_env import match, solver
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.advice.would_bid import would_bid
 from bideuchre_env.agents.expert.hand_worth import hand_worth
@@ -76,8 +75,6 @@ def test_bids_count_on_the_kitty():
 
 def test_what_cannot_infer_a_kitty_says_so():
     for refused in (
-        lambda: agents.make("pimc", KITTY),
-        lambda: Advisor(KITTY, "rule"),
         lambda: hand_worth(HAND, KITTY),
         lambda: solver.par([[]] * 4, KITTY, 0),
         lambda: solver.table([[]] * 4, KITTY),
