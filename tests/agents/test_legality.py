@@ -19,7 +19,7 @@ from support.agent_games import (
     varied_decisions,
 )
 from support.commands import python
-from support.playthroughs import DIFFERENT, SIX
+from support.playthroughs import DIFFERENT, QUICK, SIX
 from support.strategies import random_rules
 
 from bideuchre_env import agents
@@ -56,7 +56,12 @@ def custom_games(name):
 
 
 def each_in_its_variants(names):
-    return [(name, variant) for name in names for variant in variants_of(name)]
+    """All agents in all their variants; those outside `QUICK` are slow tests."""
+    return [
+        pytest.param(name, variant, marks=() if variant in QUICK else pytest.mark.slow)
+        for name in names
+        for variant in variants_of(name)
+    ]
 
 
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))

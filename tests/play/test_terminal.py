@@ -104,14 +104,16 @@ def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
     assert len(list(records_io.read(tmp_path / file))) == 1
 
 
-def test_a_game_with_a_kitty_is_played_and_has_no_review(tmp_path, monkeypatch):
+@pytest.mark.search
+def test_a_game_with_a_kitty_is_played_and_reviewed(tmp_path, monkeypatch):
     rules = ("--variant", "barrie_v0", "--option", "kitty=4", "--option", "partnered=1-7")
     options = ("--option", "max_hands=1", "--option", "all_pass=dealer_forced")
     arguments = (*rules, *options, *OURS[:-1], "--adviser", "rule", "--seed", "5")
     code, screen, _ = in_process(tmp_path, monkeypatch, *arguments)
     assert code == 0
-    for words in ("the kitty", " away ", "Trick 7: ", "No review: kitty=4: expected 0 for agent"):
+    for words in ("the kitty", " away ", "Trick 7: ", "reviewed by rule"):
         assert words in screen
+    assert "Par, with" not in screen
 
 
 @pytest.mark.parametrize(("way", "code"), [("q", 0), ("ctrl-d", 0), ("ctrl-c", 130)])

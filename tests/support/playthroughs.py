@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 from bideuchre_env import agents, make, variants
 from bideuchre_env.core.observation.layout import layout_of
@@ -25,6 +26,10 @@ SIX = VARIANTS[:6]
 Tests that take seconds for each game play these only. The options of the other three are in the
 random rules of `strategies.py`, in the tests of wider rules and in the cheap tests of all nine.
 """
+QUICK = ("cincinnati_v0", "barrie_v0", "indiana_v0", "pepper_v0")
+"""Variants that differ in deck, ladder, exchange, naming, auction and no trump."""
+EACH = [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in VARIANTS]
+"""All variants as parameters of a dear test: the README's command runs `QUICK`, CI runs all."""
 DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
 """Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
 RED_BOWERS = [
