@@ -70,7 +70,8 @@ class Advice:
     seat: int
     """The seat to act. For an observation, whose seats are relative, it is 0 by default."""
     phase: str
-    """The decision: "call", "name the strain", "give up a card", "pass a card" or "play"."""
+    """The decision: "call", "name the strain", "lay away a card" (for a kitty), "give up a card",
+    "pass a card" or "play"."""
     agent: str
     """The name of the agent that chose `chosen`."""
     goal: Goal

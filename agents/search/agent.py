@@ -121,12 +121,6 @@ class PimcAgent(RowAgent):
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__(rules)
-        if rules.kitty:
-            raise OptionError(
-                f"kitty={rules.kitty}: expected 0 for agent {self.name}, which cannot infer the "
-                "cards of a kitty, and for advice, hints and reviews, which need it; agents rule "
-                "and expert can play"
-            )
         self.worlds = check_range("worlds", worlds, 1, MOST_WORLDS)
         self.played_out = check_range("played_out", played_out, 1, MOST_WORLDS)
         self.considered = (CALLS_CONSIDERED, self.considers)

@@ -5,8 +5,9 @@ likelihood rises from 0 to 1 while the chains are resampled by their weights and
 chain swaps some pairs of cards by a cheap surrogate of the likelihood, the *leanings* of cards to
 seats (`fit_leanings`). The resulting world is weighed once, and accepted by the ratio of its
 likelihood to the surrogate (Liu 2001, surrogate transition method). So the surrogate affects only
-the speed of convergence. A *place* is a hidden hand, by its seat, or a pile of exchanged cards
-(`GIVEN_PILE`, `PASSED_PILE`). `mixing` is the record `MIXING`.
+the speed of convergence. A *place* is a hidden hand, by its seat, a pile of exchanged cards
+(`GIVEN_PILE`, `PASSED_PILE`), or a kitty that is not taken up yet (`KITTY_PILE`). `mixing` is the
+record `MIXING`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bideuchre_env.agents.search.worlds import copy_hidden, draw_world, n_played
 from bideuchre_env.core.hands import held, put, take
 from bideuchre_env.core.observation.resample import (
     GIVEN_PILE,
+    KITTY_PILE,
     PASSED_PILE,
     PLACES,
     Redeal,
@@ -335,6 +337,8 @@ def kind_at(world: State, place: int, i: int) -> int:
         return int(world.given[i])
     if place == PASSED_PILE:
         return int(world.passed[i])
+    if place == KITTY_PILE:
+        return int(world.kitty[i])
     return i
 
 
@@ -352,6 +356,9 @@ def replace(world: State, mixing: Mixing, place: int, i: int, kind: int) -> int:
     if place == PASSED_PILE:
         world.passed[i] = kind
         return 1 << ((declarer + 2) & 3)
+    if place == KITTY_PILE:
+        world.kitty[i] = kind
+        return 0
     changed = 1 << place
     if mixing.hides_passed == 1 and place == declarer and was_passed(world, mixing, i):
         for n in range(MAX_EXCHANGE):

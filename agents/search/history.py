@@ -11,10 +11,12 @@ import numpy as np
 from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.phases.exchange import lays_away
 from bideuchre_env.core.replay import deal_replay, next_action
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.core.view import played_kinds, see
+from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.runtime.jit import Word, entry_kernel, kernel
 
@@ -67,8 +69,10 @@ def record_history(space: SearchWorkspace) -> None:
             view = space.moment_views[n]
             see(s, t, seat, view)
             moment.action = action
-            if phase > NAMING:
-                moment.action = action - t.card_offset if phase == PLAY else s.picks
+            if phase == PLAY:
+                moment.action = action - t.card_offset
+            elif phase > NAMING:
+                moment.action = s.picks + (MAX_EXCHANGE if lays_away(s, t) else 0)
             moment.legal = useful_calls(view, t, bits)
             moment.played, moment.played_twice = played_kinds(s, t)
             moment.before = history.last[seat]

@@ -29,8 +29,9 @@ from bideuchre_env.agents.search.workspace import (
     SearchWorkspace,
 )
 from bideuchre_env.agents.search.worlds import draw_world
-from bideuchre_env.core.hands import held, put, take
+from bideuchre_env.core.hands import held, put, take, take_cards
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.phases.exchange import has_kitty
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.view import add_kind, add_kinds, show_hand
@@ -212,9 +213,10 @@ def card_log(view: View, t: Tables, kind: int, model: ChoiceModel) -> float:
 def exchange_log(
     view: View, t: Tables, hand: int, cards: Array, seen: int, seen_pair: int, penalty: float
 ) -> float:
-    """Return the log-likelihood of the `cards` given up or passed, at least `LEAST_EXCHANGE`.
+    """Return the log-likelihood of the `cards` laid away, given up or passed.
 
-    It is `penalty` times the number of kinds that the expert prefers to them. The expert picks card
+    It is `penalty` times the number of kinds that the expert prefers to them, but at least
+    `LEAST_EXCHANGE`. The expert picks card
     by card from `hand`, the hand before the exchange. A pick that is not among the remaining
     `cards` is a preferred kind, and is excluded afterwards. `seen` and `seen_pair` are as in
     `show_hand`.
@@ -258,11 +260,17 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
             if model.reads_cards == 1:
                 if seat == world.declarer:
                     seen, seen_pair = add_kinds(seen, seen_pair, world.given)
+                    seen, seen_pair = add_kinds(seen, seen_pair, world.laid)
                 show_hand(view, t, hand, seen, seen_pair)
                 total += card_log(view, t, moment.action, model)
+        elif phase == GIVING and moment.action >= MAX_EXCHANGE:
+            hand = put(hand, world.laid[moment.action - MAX_EXCHANGE])
+            if moment.action == MAX_EXCHANGE:
+                total += exchange_log(view, t, hand, world.laid, seen, seen_pair, model.giving)
         elif phase == GIVING:
             hand = put(hand, world.given[moment.action])
             if moment.action == 0:
+                seen, seen_pair = add_kinds(seen, seen_pair, world.laid)
                 total += exchange_log(view, t, hand, world.given, seen, seen_pair, model.giving)
         elif phase == PASSING:
             hand = put(hand, world.passed[moment.action])
@@ -272,6 +280,8 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
             if t.open_exchange and seat ^ world.declarer == 2 and world.phase >= PLAY:
                 for j in range(MAX_EXCHANGE):  # take out the cards that the declarer gave up
                     hand = take(hand, world.given[j]) if world.given[j] >= 0 else hand
+            if seat == world.declarer and has_kitty(world, t):
+                hand = take_cards(hand, world.kitty)
             total += calls_log(space, seat, i, hand)
             return total, True
         if total < least:
@@ -309,17 +319,21 @@ def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
 def hand_key(space: SearchWorkspace, seat: int) -> Word:
     """Return a hash of all hidden cards on which the likelihood of a seat's actions depends.
 
-    These are its hand, and the cards that it gave up, passed or was passed, in any order.
+    These are its hand, and the cards that it took up, laid away, gave up, passed or was passed, in
+    any order.
     """
-    world = space.worlds[0]
+    world, t = space.worlds[0], space.players.tables[0]
     key, declarer = mix(np.uint64(world.hands[seat]) + np.uint64(seat) * GOLDEN), world.declarer
     if declarer < 0 or (seat ^ declarer) & 1:
         return key
     for i in range(MAX_EXCHANGE):
         if world.passed[i] >= 0:
             key += mix(np.uint64(1 + world.passed[i]))
-        if world.given[i] >= 0 and (seat == declarer or space.players.tables[0].open_exchange):
+        if world.given[i] >= 0 and (seat == declarer or t.open_exchange):
             key += mix(np.uint64(256 + world.given[i]))
+    if seat == declarer and has_kitty(world, t):
+        for i in range(t.kitty):
+            key += mix(np.uint64(512 + world.laid[i])) + mix(np.uint64(768 + world.kitty[i]))
     return key
 
 

@@ -2,9 +2,9 @@
 
 If few deals are left, all are enumerated. Otherwise worlds are drawn uniformly and weighted. If the
 effective sample size of the first worlds is too small, the hand of the seat with the rarest calls
-(the caller) is drawn from a list of its likely hands instead. If it is still too small, annealed
-Metropolis chains sample the posterior, in independent groups whose spread gives the error. An
-effective share is the effective sample size over the number of worlds.
+(the caller) is drawn from a list of its likely hands instead, except in a game with a kitty. If it
+is still too small, annealed Metropolis chains sample the posterior, in independent groups whose
+spread gives the error. An effective share is the effective sample size over the number of worlds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bideuchre_env.agents.search.chains import (
 from bideuchre_env.agents.search.enumeration import list_worlds, open_listing
 from bideuchre_env.agents.search.likelihood import UNLIKELY, weigh_worlds
 from bideuchre_env.agents.search.workspace import CHAINS, GROUPS, SearchWorkspace
-from bideuchre_env.core.state import PASSING
+from bideuchre_env.core.state import GIVING, PASSING
 from bideuchre_env.rules.cards import COPY_SHIFT, N_SEATS
 from bideuchre_env.runtime.jit import Array
 
@@ -77,14 +77,14 @@ class WorldSampler:
         space.mixings["n_stored"], space.callers["n"] = 0, 0
         if weighed == 0 or space.expert.views[0]["calls_made"] == 0:
             return np.ones(n_worlds)
-        weights, drawn = np.zeros(n_worlds), self.exchange_joined()
+        weights, drawn = np.zeros(n_worlds), self.must_draw()
         few = not drawn and ends == inf and open_listing(space) <= LISTED
         if few and list_worlds(space, n_worlds, weights):
             n = int(space.listings["n_worlds"][0])
             self.progress(n, n)
             return weights * (n_worlds / weights.sum())
         logs, share = self.draw(weighed, ends)
-        rare = not drawn and share < self.enough and share <= self.listed_share
+        rare = not drawn and not self.kitty() and share < self.enough and share <= self.listed_share
         if rare and ends == inf and list_caller(space, len(logs), self.hands_listed):
             logs, share = self.draw(weighed, ends)
             if (logs > UNLIKELY).sum() < min(GROUPS, len(logs)):  # listed hands rarely fit
@@ -94,14 +94,20 @@ class WorldSampler:
             return self.weigh_draws(logs, weighed, n_worlds, considered, ends)
         return self.run_chains(logs, weighed, n_worlds, ends)
 
-    def exchange_joined(self) -> bool:
-        """Whether partner has taken up cards in an open exchange: all worlds are then drawn.
+    def must_draw(self) -> bool:
+        """Whether all worlds are drawn: another seat has taken up cards that only it knows.
 
-        Lists of hands, enumeration and chains suppose that cards given up leave the game.
+        They are the kitty, or the cards given up in an open exchange. Lists of hands, enumeration
+        and chains suppose that a hand consists of the cards that it was dealt.
         """
         world, tables = self.space.worlds[0], self.space.expert.tables[0]
         exchanged = world["phase"] >= PASSING and world["given"][0] >= 0
-        return bool(tables["open_exchange"] and exchanged)
+        took_kitty = self.kitty() and world["phase"] >= GIVING and world["declarer"] > 0
+        return bool((tables["open_exchange"] and exchanged) or took_kitty)
+
+    def kitty(self) -> int:
+        """Return the number of cards in the game's kitty; 0 without one."""
+        return int(self.space.expert.tables["kitty"][0])
 
     def progress(self, done: int, total: int) -> None:
         """Call `report`, if set, with the numbers of worlds weighed so far and in total."""

@@ -21,7 +21,7 @@ from bideuchre_env.core.state import new_states
 from bideuchre_env.core.view import VIEW, new_view
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_BIDS, MAX_EXCHANGE
-from bideuchre_env.rules.cards import MAX_KINDS, MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import MAX_KINDS, MAX_KITTY, MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, Row, Word, new_rows
 from bideuchre_env.solver.transpositions import Searcher, new_searcher
@@ -92,7 +92,8 @@ ChoiceModel: TypeAlias = Row  # of CHOICE_MODEL
 # Another seat's action and the cards played before it; `moment_views` has the rest.
 MOMENT = np.dtype(
     [
-        # a call or strain, the kind of a played card, or the index of a card given up or passed
+        # a call or strain, the kind of a played card, the index of a card given up or passed, or
+        # MAX_EXCHANGE plus that of a card laid away
         ("action", np.int64),
         ("legal", np.int64),  # legal calls: bit 0 a pass, bit 1 + level that bid
         ("played", np.int64),  # kinds played before, as bits
@@ -136,6 +137,8 @@ STORED_WORLD = np.dtype(
         ("logs", np.float64, (N_SEATS,)),  # by seat: log-likelihood of its actions
         ("given", np.int8, (MAX_EXCHANGE,)),
         ("passed", np.int8, (MAX_EXCHANGE,)),
+        ("kitty", np.int8, (MAX_KITTY,)),
+        ("laid", np.int8, (MAX_KITTY,)),
         ("stored_at", np.int64),  # of a chain: index of its state in `stored`, or -1
         ("group", np.int64),  # index of the group of chains
         ("density", np.float64),  # log-density of its proposal, relative to uniform deals
@@ -150,7 +153,7 @@ MIXING = np.dtype(
         ("powers", np.float64, (N_SEATS,)),  # by seat: annealing exponent of its likelihood
         ("n_stored", np.int64),  # number of stored worlds; 0: worlds are drawn by number
         ("n_places", np.int64),  # number of `places`
-        ("places", np.int64, (PLACES,)),  # hands and exchange piles with unknown cards
+        ("places", np.int64, (PLACES,)),  # hands and piles with unknown cards
         ("hides_passed", np.int64),  # 1: the declarer's hand and the cards passed are unknown
         ("logs", np.float64, (N_SEATS,)),  # of the world that a step proposes
         ("leanings", np.float64, (PLACES, MAX_KINDS)),  # see `logistic_fit`; 0 for piles

@@ -13,16 +13,17 @@ import numpy as np
 
 from bideuchre_env.agents.search.proposals import deal_caller
 from bideuchre_env.agents.search.workspace import SearchWorkspace
-from bideuchre_env.core.hands import NO_CARDS, held, put, take
+from bideuchre_env.core.hands import NO_CARDS, held, put, put_cards, take, take_cards
 from bideuchre_env.core.observation.encode import encode
 from bideuchre_env.core.observation.resample import prepare_redeal, redeal_row
 from bideuchre_env.core.phases.deal import GOLDEN, mix
+from bideuchre_env.core.phases.exchange import has_kitty
 from bideuchre_env.core.records import Offsets, State, Tables
 from bideuchre_env.core.replay import deal_replay, next_action
 from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.core.step import apply, is_legal
 from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, MAX_KITTY, MAX_TRICKS, N_SEATS
 from bideuchre_env.runtime.intrinsics import load_word, lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 
@@ -47,8 +48,9 @@ def fill(replay: State, seat: int, rest: int, n_cards: int) -> int:
 def deal_around(t: Tables, replay: State) -> bool:
     """Complete `replay`, the row that seat 0 knows (`decode`), to a replay with four dealt hands.
 
-    Unknown cards are filled in arbitrarily, even against the rules of following suit. Returns False
-    if no deal and exchange fit the known cards. A kitty must not have been taken up.
+    Unknown cards are filled in arbitrarily, even against the rules of following suit; another
+    seat's kitty is laid away again as it was taken up. Returns False if no deal and exchange fit
+    the known cards.
     """
     kinds, tricks = t.kinds, t.tricks
     rest = (1 << kinds) - 1
@@ -65,9 +67,21 @@ def deal_around(t: Tables, replay: State) -> bool:
     if rest < 0:
         return False
     rest = before_exchange(t, replay, rest)
+    own_kitty = has_kitty(replay, t) and replay.declarer == 0
+    if own_kitty:
+        replay.hands[0] = take_cards(put_cards(replay.hands[0], replay.laid), replay.kitty)
+        rest = take_cards(rest, replay.laid)
     for seat in range(1, N_SEATS):
         rest = fill(replay, seat, rest, tricks)
-    return rest >= 0 and popcount(rest) == t.kitty and popcount(replay.hands[0]) == tricks
+    if own_kitty:
+        rest = put_cards(rest, replay.kitty)
+    if rest < 0 or popcount(rest) != t.kitty or popcount(replay.hands[0]) != tricks:
+        return False
+    if has_kitty(replay, t) and not own_kitty:
+        for i in range(t.kitty):
+            replay.laid[i] = lowest_bit(rest & KIND_BITS)
+            rest = take(rest, replay.laid[i])
+    return True
 
 
 @kernel
@@ -269,7 +283,7 @@ def n_played(world: State, seat: int) -> int:
 
 @kernel
 def copy_hidden(source: State, target: Row) -> None:
-    """Copy the hands of seats 1 to 3 and the exchanged cards from `source` to `target`.
+    """Copy the hands of seats 1 to 3, the kitty and the exchanged cards from `source` to `target`.
 
     Each may be a state row or a `STORED_WORLD`.
     """
@@ -278,6 +292,9 @@ def copy_hidden(source: State, target: Row) -> None:
     for i in range(MAX_EXCHANGE):
         target.given[i] = source.given[i]
         target.passed[i] = source.passed[i]
+    for i in range(MAX_KITTY):
+        target.kitty[i] = source.kitty[i]
+        target.laid[i] = source.laid[i]
 
 
 @kernel

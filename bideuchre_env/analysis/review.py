@@ -153,8 +153,8 @@ class HandReview:
     """Number of the hand in the record, from 0."""
     result: str
     """Result of the hand in a sentence."""
-    par: Par
-    """Value of the deal with all hands open and best play."""
+    par: Par | None
+    """Value of the deal with all hands open and best play; None in a game with a kitty."""
     decisions: tuple[Decision, ...]
 
     @property
@@ -165,9 +165,8 @@ class HandReview:
     @property
     def head(self) -> str:
         """A line with the number of the hand, counted from 1, its result and par."""
-        return (
-            f"Hand {self.number + 1}: {self.result} Par, with all hands open: {par_text(self.par)}."
-        )
+        line = f"Hand {self.number + 1}: {self.result}"
+        return line + (f" Par, with all hands open: {par_text(self.par)}." if self.par else "")
 
     def __str__(self) -> str:
         lines = [f"- {each.place.capitalize()}: {each.sentence}" for each in self.mistakes]
@@ -238,12 +237,12 @@ class Review:
 
         Its keys are `agent` (the agent's name), `players` (the totals of each seat) and `hands`, a
         list with a dict for each hand of the record. In that dict, `par` is a text, or None if the
-        hand was not reviewed. `plies` has a dict for each action, or None if the action was forced
-        or not reviewed.
+        hand was not reviewed or has no par. `plies` has a dict for each action, or None if the
+        action was forced or not reviewed.
         """
         hands: list[dict[str, Any]] = [{"par": None, "plies": [None] * n} for n in self.plies]
         for hand in self.hands:
-            hands[hand.number]["par"] = f"par: {par_text(hand.par)}"
+            hands[hand.number]["par"] = f"par: {par_text(hand.par)}" if hand.par else None
             for each in hand.decisions:
                 hands[hand.number]["plies"][each.ply] = _note(each)
         players = [

@@ -304,7 +304,7 @@ class _Reviewer:
         return HandReview(
             number=number,
             result=result_text(hand, ended),
-            par=par(hand["deal"], self.rules, hand["dealer"]),
+            par=None if self.rules.kitty else par(hand["deal"], self.rules, hand["dealer"]),
             decisions=tuple(decisions),
         )
 

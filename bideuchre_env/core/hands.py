@@ -38,6 +38,16 @@ def take(hand: int, kind: int) -> int:
 
 
 @kernel
+def take_cards(hand: int, cards: Array) -> int:
+    """Return the hand without the kinds in `cards` up to the first -1; `NO_CARDS` if one lacks."""
+    for i in range(len(cards)):
+        if cards[i] < 0:
+            return hand
+        hand = take(hand, cards[i])
+    return hand
+
+
+@kernel
 def put_cards(hand: int, cards: Array) -> int:
     """Return the hand plus the kinds in `cards` up to the first -1.
 

@@ -194,9 +194,8 @@ def see_exchange(s: State, t: Tables, view: View) -> tuple[int, int]:
                 twice = seen_pair & back
                 seen_pair ^= twice
                 seen &= ~(back ^ twice)
-        for i in range(t.kitty):
-            if s.laid[i] >= 0:
-                seen, seen_pair = add_kind(seen, seen_pair, s.laid[i])
+        if t.kitty > 0:
+            seen, seen_pair = add_kinds(seen, seen_pair, s.laid)
     if view.declarer == 2 or (view.declarer == 0 and s.phase >= PLAY):
         view.received, _ = add_kinds(0, 0, s.passed)
     return seen, seen_pair
@@ -213,8 +212,8 @@ def add_kind(seen: int, seen_pair: int, kind: int) -> tuple[int, int]:
 
 @inline_kernel
 def add_kinds(seen: int, seen_pair: int, cards: Array) -> tuple[int, int]:
-    """Add the kinds in `cards` (-1: none), given up or passed in an exchange, as `add_kind`."""
-    for i in range(MAX_EXCHANGE):
+    """Add the kinds in `cards` (-1: none), laid away, given up or passed, as `add_kind`."""
+    for i in range(len(cards)):
         if cards[i] >= 0:
             seen, seen_pair = add_kind(seen, seen_pair, cards[i])
     return seen, seen_pair

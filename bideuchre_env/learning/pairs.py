@@ -23,8 +23,6 @@ from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.lines import Decisions, draw_others, keep_decisions
 from bideuchre_env.learning.sampling import required_seed
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.bids import MAX_EXCHANGE
-from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -195,7 +193,7 @@ class _Maker:
         self.observations, self.masks = (np.zeros((n, width), np.int8) for width in self.shape)
         self.table.setup["pause"] = self.table.setup["skip_forced"] = 1
         self.states, self.branches = self.table.states, new_states(n)
-        most = n * (N_SEATS * rules.tricks + rules.most_calls + 1 + 2 * MAX_EXCHANGE)
+        most = n * (rules.most_calls + 1 + 2 * rules.exchange + rules.cards)
         self.decisions = Decisions(  # memory is used only for the part that is filled
             states=np.empty((most, STATE.itemsize // 8), np.uint64),
             rows=np.empty(most, np.int64),

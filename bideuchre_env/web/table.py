@@ -155,7 +155,7 @@ class LiveTable:
             "view": view,
             "next": bool(self._row["phase"] == Phase.DEAL),
             "undo": self._can_undo,
-            "hint": mine and not session.rules.kitty,  # which no adviser can infer
+            "hint": mine,
             "claim": mine and self._can_claim,
             "over": over,
             "asked": seat in self._ready.ready_at,

@@ -40,7 +40,6 @@ from ppo.rollout_kernels import (
     wait_rows,
 )
 
-AUCTION_DECISIONS = 5  # per hand: four calls, and naming the strain
 WIDE = 1.5
 """Softmax temperature, in points, of half of the forced calls: a call is then mostly explored in
 hands that may suit it. The other half are uniform."""
@@ -151,9 +150,8 @@ class Part:
     def __init__(self, tables: Tables, name: str, all_hands: bool) -> None:
         rules = tables.rules
         self.features, self.tables, self.all_hands = features_of(rules, name), tables, all_hands
-        exchanged = max(bid.exchange for bid in rules.ladder)
-        per_hand = 4 * rules.tricks + 2 * exchanged if name == "cards" else AUCTION_DECISIONS
-        n = tables.n * per_hand
+        calls, cards = rules.most_calls + 1, rules.cards + 2 * rules.exchange  # and the strain
+        n = tables.n * (cards if name == "cards" else calls)
         self.room = Room(
             inputs=tables.zeros((n, WIDTH), torch.int16),
             legal=tables.zeros((n, self.features.outputs), torch.int8),

@@ -3,8 +3,8 @@
 import pytest
 from support.agent_games import BARRIE, BOTH, Position
 
-from bideuchre_env import agents, match, solver
-from bideuchre_env.agents.advice.advising import Advisor
+from bideuchre_env import match, solver
+from bideuchre_env.agents.advice import advise_row
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.advice.would_bid import would_bid
 from bideuchre_env.agents.expert.hand_worth import hand_worth
@@ -76,8 +76,6 @@ def test_bids_count_on_the_kitty():
 
 def test_what_cannot_infer_a_kitty_says_so():
     for refused in (
-        lambda: agents.make("pimc", KITTY),
-        lambda: Advisor(KITTY, "rule"),
         lambda: hand_worth(HAND, KITTY),
         lambda: solver.par([[]] * 4, KITTY, 0),
         lambda: solver.table([[]] * 4, KITTY),
@@ -96,3 +94,19 @@ def test_the_play_after_a_kitty_is_solved():
     position = Position(KITTY, {}, dealer=3).do("bid 4 H, pass, pass, pass")
     laid_away(position)
     assert 0 <= solver.solve(position.states, rules=KITTY) <= KITTY.tricks
+
+
+@pytest.mark.search
+def test_advice_on_cards_to_lay_away_ranks_losers_before_trumps():
+    position = Position(KITTY, {0: HAND}, dealer=3).do("bid 4 H, pass, pass, pass")
+    advice = advise_row(position.states[0], KITTY, "inference", worlds=60)
+    assert advice.phase == "lay away a card"
+    assert [option.name for option in advice.options][-1] == "AH"
+    assert advice.choice.name in {"QS", "QC", "QD"}
+
+
+@pytest.mark.search
+def test_inference_beats_rule_in_a_game_with_a_kitty():
+    """It gains 1.3 ± 0.8 points per hand with 40 worlds."""
+    searcher = "inference:worlds=40,played_out=40"
+    assert match(KITTY, searcher, "rule", boards=300, seed=3).points_per_hand.low > 0

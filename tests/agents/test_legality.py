@@ -19,7 +19,7 @@ from support.agent_games import (
     varied_decisions,
 )
 from support.commands import python
-from support.playthroughs import DIFFERENT, SIX
+from support.playthroughs import DIFFERENT, QUICK, SIX
 from support.strategies import random_rules
 
 from bideuchre_env import agents
@@ -48,26 +48,20 @@ def variants_of(name):
 
 
 def custom_games(name):
-    """Random rules; for nets the variants with another opening lead.
-
-    Agents that sample worlds refuse a kitty.
-    """
+    """Random rules; for nets the variants with another opening lead."""
     if name.partition(":")[0] in LEARNED:
         return [RULES[variant].replace(opening_lead="eldest") for variant in variants_of(name)]
     rng = random.Random(8)
-    games = [random_rules(rng).replace(max_hands=12) for _ in range(12 if name in SEARCH else 40)]
-    return [rules for rules in games if not rules.kitty or name not in SEARCH]
-
-
-@pytest.mark.parametrize("name", ["pimc", "inference"])
-def test_a_kitty_is_refused(name):
-    rules = RULES["barrie_v0"].replace(kitty=4, partnered=(1, 7))
-    with pytest.raises(OptionError, match="kitty=4: expected 0 for agent"):
-        agents.make(name, rules)
+    return [random_rules(rng).replace(max_hands=12) for _ in range(12 if name in SEARCH else 40)]
 
 
 def each_in_its_variants(names):
-    return [(name, variant) for name in names for variant in variants_of(name)]
+    """All agents in all their variants; those outside `QUICK` are slow tests."""
+    return [
+        pytest.param(name, variant, marks=() if variant in QUICK else pytest.mark.slow)
+        for name in names
+        for variant in variants_of(name)
+    ]
 
 
 @pytest.mark.parametrize(("name", "variant"), each_in_its_variants(ALL))

@@ -32,14 +32,18 @@ from bideuchre_env.runtime.jit import entry_kernel
 pytestmark = pytest.mark.search
 
 
+GAMES = RULES | {"kitty": RULES["barrie_v0"].replace(kitty=4, partnered=(1, 7))}
+
+
 @pytest.mark.parametrize(
-    ("name", "variant", "bid"),
+    ("name", "game", "bid"),
     [("inference", "cincinnati_v0", None), ("pimc", "double_deck_v0", None),
      ("inference", "simplified_v0", None), ("pimc", "barrie_v0", "call-2"),
-     ("inference", "barrie_v0", "moon")],
+     ("inference", "barrie_v0", "moon"), ("inference", "kitty", None),
+     ("inference", "kitty", "call-2"), ("pimc", "kitty", "moon")],
 )  # fmt: skip
-def test_likelihoods_equal_a_replay_of_the_hand(name, variant, bid):
-    rules, replays, compared = RULES[variant], new_states(1), 0
+def test_likelihoods_equal_a_replay_of_the_hand(name, game, bid):
+    rules, replays, compared = GAMES[game], new_states(1), 0
     agent = searcher(name, rules)
     if bid is None:
         cases = decisions(rules, 3, seed=6, hands=2, every=3)
@@ -228,7 +232,6 @@ def test_a_rebuilt_position_has_all_facts_that_the_seat_knows(variant):
 def test_positions_of_custom_games_are_rebuilt():
     rng = random.Random(21)
     games = [random_rules(rng).replace(max_hands=12) for _ in range(20)]
-    games = [rules for rules in games if not rules.kitty]
     assert sum(check_games(rules, 2, 3, seed=game) for game, rules in enumerate(games)) > 500
 
 

@@ -28,6 +28,8 @@ from bideuchre_env.runtime.jit import entry_kernel
 
 pytestmark = pytest.mark.search
 
+GAMES = RULES | {"kitty": RULES["barrie_v0"].replace(kitty=4, partnered=(1, 7))}
+
 
 def sampled_worlds(agent, row, mask, n_worlds, considered=10):
     """The distinct worlds that chains sample, and their counts, or None without a search."""
@@ -46,10 +48,11 @@ def sampled_worlds(agent, row, mask, n_worlds, considered=10):
 @pytest.mark.parametrize(
     ("variant", "bid"),
     [("cincinnati_v0", None), ("double_deck_v0", None), ("barrie_v0", "call-2"),
-     ("barrie_v0", "moon")],
+     ("barrie_v0", "moon"), ("kitty", None), ("kitty", "call-2")],
 )  # fmt: skip
 def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid):
-    rules, checked = RULES[variant], 0
+    """With a kitty that another seat has taken up, chains are not used."""
+    rules, checked = GAMES[variant], 0
     agent = searcher("inference", rules)
     if bid is None:
         cases = decisions(rules, 2, seed=9, hands=2, every=3)
@@ -57,7 +60,7 @@ def test_sampled_worlds_are_possible_and_have_their_own_likelihood(variant, bid)
         cases = lone_decisions(rules, bid, 3, seed=9)
     for row, mask, state in cases:
         sample = sampled_worlds(agent, row, mask, 30, 3) if state["calls_made"] > 0 else None
-        for world in [] if sample is None else sample[0]:
+        for world in [] if sample is None or agent.sampler.must_draw() else sample[0]:
             assert_possible(agent.space, [world], row)
             logs = log_likelihood(agent.space, -1e18)
             assert logs == pytest.approx(float(world["logs"][1:].sum()), abs=1e-9)
@@ -112,19 +115,42 @@ def test_hidden_exchanged_cards_are_sampled_in_proportion_to_their_likelihood():
     assert np.mean(compared) < 0.15
 
 
-def drawn_world(space, number):
-    """The other hands and the passed cards of the world with this number."""
+def test_hands_beside_a_kitty_are_sampled_in_proportion_to_their_likelihood():
+    rules, compared = GAMES["kitty"], []
+    agent = searcher("inference", rules)
+    for row, mask, state in decisions(rules, 12, seed=3):
+        if state["phase"] != AUCTION or state["calls_made"] < 2:
+            continue
+        sample = sampled_worlds(agent, row, mask, 1000, 10)
+        if sample is None:
+            continue
+        space, logs = agent.space, np.empty(20_000)
+        chains = card_shares(sample[0]["hands"][:, 1:], sample[0]["kitty"], sample[1], rules)
+        space.mixings["n_stored"] = 0
+        weigh_worlds(space, logs, 0, len(logs), 1e9)
+        weights = np.exp(logs - logs.max())
+        if weights.sum() ** 2 / (weights**2).sum() < 100:
+            continue  # the effective sample size is too small
+        drawn = [drawn_world(space, number, "kitty") for number in range(len(logs))]
+        hands, kitty = (np.array(part) for part in zip(*drawn, strict=True))
+        compared.append(np.abs(chains - card_shares(hands, kitty, weights, rules)).max())
+    assert len(compared) > 3
+    assert np.mean(compared) < 0.15
+
+
+def drawn_world(space, number, pile="passed"):
+    """The other hands and the cards of a pile in the world with this number."""
     low = (int(space.plans["stream"][0]) + number * 0x9E3779B97F4A7C15) % 2**64
     resample_row(space.worlds, space.expert.tables, 0, space.redeals, np.uint64(low), space.high)
-    return space.worlds["hands"][0, 1:].copy(), space.worlds["passed"][0].copy()
+    return space.worlds["hands"][0, 1:].copy(), space.worlds[pile][0].copy()
 
 
-def card_shares(hands, passed, weights, rules):
-    """Weighted mean number of each kind in the hands, (n, 3), and among passed cards."""
+def card_shares(hands, pile, weights, rules):
+    """Weighted mean number of each kind in the hands, (n, 3), and in a pile of cards, (n, size)."""
     kinds = np.arange(rules.kinds)
     each = hands[:, :, np.newaxis]
     held = (each >> kinds & 1) + (each >> (kinds + COPY_SHIFT) & 1)
-    given = (passed[:, :, np.newaxis] == kinds).sum(axis=1, keepdims=True)
+    given = (pile[:, :, np.newaxis] == kinds).sum(axis=1, keepdims=True)
     parts = np.concatenate([held, given], axis=1)
     return np.tensordot(weights / weights.sum(), parts, 1)
 
@@ -215,7 +241,8 @@ def assert_possible(space, worlds, row):
     again, tables = np.zeros_like(row), space.expert.tables
     for world in worlds:
         space.worlds["hands"][0, 1:] = world["hands"][1:]
-        space.worlds["given"][0], space.worlds["passed"][0] = world["given"], world["passed"]
+        for name in ("given", "passed", "kitty", "laid"):
+            space.worlds[name][0] = world[name]
         one_row.observe_row(space.worlds, tables, space.expert.offsets, 0, again)
         assert np.array_equal(again, row)
         checked_states(space.worlds, 1, tables)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from oracles.reference import deck, suit_of
-from support.playthroughs import VARIANTS, Chooser, plies, start
+from support.playthroughs import EACH, Chooser, plies, start
 from support.strategies import in_two_sizes, rules, seeds
 
 from bideuchre_env import Bid, Rules
@@ -36,7 +36,7 @@ GAMES = {
     ),
     "eldest hand leads, single deck": Rules(opening_lead="eldest", lone=EXCHANGES[2:], target=32),
 }
-ALL_GAMES = pytest.mark.parametrize("game", [*VARIANTS, *GAMES])
+ALL_GAMES = pytest.mark.parametrize("game", [*EACH, *GAMES])
 NOT_SEEN = ("for_points", "turning")
 
 

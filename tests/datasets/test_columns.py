@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.playthroughs import VARIANTS, Chooser, over, start
+from support.playthroughs import QUICK, VARIANTS, Chooser, over, slow_unless, start
 
 from bideuchre_env import datasets, make, records_io
 from bideuchre_env.core.observation.layout import layout_of
@@ -98,7 +98,9 @@ def assert_same_columns(columns, expected):
         )
 
 
-EXPORTS = [*((variant, "game", "win") for variant in VARIANTS)]
+EXPORTS = slow_unless(
+    [(name, "game", "win") for name in QUICK], [(name, "game", "win") for name in VARIANTS]
+)
 EXPORTS += [("barrie_v0", "game", "points"), ("club_v0", "hand", "points")]
 EXPORTS += [("cincinnati_v0", "hand", "win")]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box
 from gymnasium.vector import SyncVectorEnv
-from support.playthroughs import VARIANTS, Chooser, plies
+from support.playthroughs import EACH, Chooser, plies
 from support.solo_helpers import assert_same
 
 import bideuchre_env
@@ -14,7 +14,7 @@ from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.learning.encoder import encoder_of
 
-every_variant = pytest.mark.parametrize("name", VARIANTS)
+every_variant = pytest.mark.parametrize("name", EACH)
 every_form = pytest.mark.parametrize("form", ["flat", "features"])
 cincinnati = bideuchre_env.cincinnati_v0
 

@@ -8,7 +8,7 @@ import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
-from support.playthroughs import VARIANTS
+from support.playthroughs import VARIANTS, slow_unless
 from support.solo_helpers import assert_same
 
 import bideuchre_env
@@ -19,7 +19,7 @@ from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
 STEMS = ("Cincinnati", "Simplified", "Club", "Barrie", "SixCard", "DoubleDeck")
 STEMS += ("PartnersBest", "Indiana", "Pepper")
 IDS = tuple(f"bideuchre/{stem}-v0" for stem in STEMS)
-every_id = pytest.mark.parametrize("name", IDS)
+every_id = pytest.mark.parametrize("name", slow_unless(IDS[::7], IDS))
 
 
 def test_every_variant_is_registered():

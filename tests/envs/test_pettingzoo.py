@@ -5,11 +5,11 @@ import warnings
 import pettingzoo
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
-from support.playthroughs import VARIANTS, Chooser, finish, same, snapshot
+from support.playthroughs import EACH, Chooser, finish, same, snapshot
 
 import bideuchre_env
 
-every_variant = pytest.mark.parametrize("name", VARIANTS)
+every_variant = pytest.mark.parametrize("name", EACH)
 KINDS = [{"episode": e, "reward": r} for e in ("game", "hand") for r in ("win", "points")]
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(kind.values()))
 FORMS = [{"episode": "hand", "observation": form} for form in ("flat", "features")]

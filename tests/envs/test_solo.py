@@ -5,7 +5,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from support.chi_square import assert_fits
 from support.custom_agents import First, Last
-from support.playthroughs import DIFFERENT, VARIANTS
+from support.playthroughs import DIFFERENT, EACH, VARIANTS
 from support.solo_helpers import Spy, actions_for, assert_same, chosen_action, first, walk_rows
 from support.strategies import in_two_sizes, rules, seeds
 
@@ -16,7 +16,7 @@ from bideuchre_env.errors import IllegalActionError
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.rules import Rules
 
-every_variant = pytest.mark.parametrize("name", VARIANTS)
+every_variant = pytest.mark.parametrize("name", EACH)
 cincinnati = bideuchre_env.cincinnati_v0
 
 

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 import pytest
 from support.custom_agents import ObservationPolicy
-from support.playthroughs import VARIANTS
+from support.playthroughs import EACH
 from support.solo_helpers import assert_same
 
 import bideuchre_env
@@ -60,7 +60,7 @@ def test_results_of_an_episode_count_from_its_restart():
     assert compared > 4
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EACH)
 @pytest.mark.parametrize("episode", ["game", "hand"])
 def test_rows_are_aec_environments(variant, episode):
     options = {"episode": episode, "max_hands": 4, "reward": "points"}
@@ -106,7 +106,7 @@ def test_rows_are_aec_environments(variant, episode):
     assert finished >= (40 if episode == "hand" else 7)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EACH)
 def test_number_of_rows_and_threads_changes_nothing(variant):
     factory = bideuchre_env.variants[variant]
     vec = factory.vec(1000, episode="hand")

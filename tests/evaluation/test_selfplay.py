@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.custom_agents import First, ObservationPolicy
 from support.kernels import compile_only
-from support.playthroughs import SIX, VARIANTS
+from support.playthroughs import EACH
 
 import bideuchre_env
 from bideuchre_env import agents, match, records_io
@@ -27,7 +27,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 
-@pytest.mark.parametrize("variant", [*SIX, "pepper_v0"])
+@pytest.mark.parametrize("variant", EACH)
 @pytest.mark.parametrize("mode", ["boards", "games"])
 def test_every_figure_follows_from_the_records(variant, mode, tmp_path):
     out = tmp_path / "games.jsonl"
@@ -95,7 +95,7 @@ def test_the_file_depends_on_the_seed_and_deals_differ_between_seeds(tmp_path):
     assert one != other
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EACH)
 def test_boards_are_dealt_as_an_environment_with_the_records_seed(variant, tmp_path):
     out = tmp_path / "games.jsonl"
     match(variant, "rule", "random", games=4, seed=8, records=out)
@@ -119,9 +119,10 @@ CUSTOM = Rules(ranks="10", copies=2, partnered=None, lone=LONE, target=500, max_
 CUSTOM = CUSTOM.replace(strain_named="after_auction")
 
 
-@pytest.mark.parametrize("rules", [*(RULES[name] for name in (*SIX, "pepper_v0")), CUSTOM])
+@pytest.mark.parametrize("game", [*EACH, "custom"])
 @pytest.mark.parametrize("mode", ["boards", "games"])
-def test_the_kernel_writes_records_as_game_record_does(rules, mode, tmp_path):
+def test_the_kernel_writes_records_as_game_record_does(game, mode, tmp_path):
+    rules = RULES.get(game, CUSTOM)
     out = tmp_path / "games.jsonl"
     quoted = First()
     quoted.name = 'say "seed": 0, é'
@@ -205,7 +206,7 @@ def counts(result):
     return replace(result, seconds=0.0)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EACH)
 def test_counts_equal_environments(variant):
     played = count_hands(variant, "rule", hands=5, seed=30)
     rules = bideuchre_env.variants[variant].rules
@@ -236,7 +237,7 @@ def test_counts_equal_environments(variant):
     assert played.passed_out == 5 - contracts
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EACH)
 def test_threads_and_observing_leave_the_counts_unchanged(variant):
     hands = 3 * TABLES_AT_ONCE + 5
     played = count_hands(variant, hands=hands, seed=1)

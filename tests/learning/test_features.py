@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles.reference import suit_of
 from support.custom_agents import ObservationPolicy
-from support.playthroughs import SIX
+from support.playthroughs import EACH, SIX, slow_unless
 
 import bideuchre_env
 from bideuchre_env.errors import OptionError
@@ -194,7 +194,7 @@ class Twin:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", slow_unless(["cincinnati_v0", "low no trump"], TWINS))
 def test_inputs_equal_the_twin(name, part):
     observations, masks, layout = decisions(name)
     features = features_of(GAMES[name], part)
@@ -257,7 +257,7 @@ def play_renamed(name, deal, dealer, choose):
             table.step(each)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", EACH)
 def test_renaming_the_suits_of_a_hand_leaves_all_its_inputs_unchanged(name):
     """Also if the player's cards do not distinguish the suits, such as two low side cards."""
     rng, names = np.random.default_rng(4), actions.of(RULES[name]).names
@@ -340,7 +340,7 @@ def test_arbitrary_observations_give_inputs_within_bounds():
             assert set(np.unique(legal)) <= {0, 1}
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", EACH)
 def test_the_encoder_joins_both_parts_and_the_state_of_the_game(name):
     rules, encoder = RULES[name], encoder_of(RULES[name])
     observations, masks, layout = decisions(name)
@@ -390,7 +390,7 @@ def test_after_a_hand_only_the_state_of_the_game_is_encoded():
     assert symmetries[0] == 0
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", EACH)
 def test_renaming_permutes_the_actions_as_the_suits(name):
     encoder, names = encoder_of(RULES[name]), actions.of(RULES[name]).names
     every = np.arange(encoder.n_actions)

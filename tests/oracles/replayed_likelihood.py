@@ -14,11 +14,11 @@ from bideuchre_env.agents.search.likelihood import (
     mismatch_penalty,
     strain_chance,
 )
+from bideuchre_env.core.phases.exchange import lays_away
 from bideuchre_env.core.replay import deal_replay, next_action, wind_back
 from bideuchre_env.core.state import GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.core.view import see
-from bideuchre_env.rules.bids import MAX_EXCHANGE
 from bideuchre_env.runtime.jit import entry_kernel, kernel
 
 
@@ -40,7 +40,7 @@ def replayed_log(space, replays):
             if s.phase == GIVING or s.phase == PASSING:
                 if s.picks == 0:
                     preferred, exchanged = 0, 0.0
-                action, preferred, n_new = next_pick(space, replay, preferred)
+                action, preferred, n_new = next_of(space, replay, preferred)
                 before = max(exchanged, LEAST_EXCHANGE)
                 exchanged += n_new * (model.giving if s.phase == GIVING else model.passing)
                 total += max(exchanged, LEAST_EXCHANGE) - before
@@ -52,21 +52,30 @@ def replayed_log(space, replays):
 
 
 @kernel
-def next_pick(space, replay, preferred):
-    """Move the exchanged card that the expert would pick first to the front of the remaining ones.
+def next_of(space, replay, preferred):
+    """`next_pick` among the cards laid away, given up or passed in the replay."""
+    s = space.simulated[0]
+    if s.phase != GIVING:
+        return next_pick(space, replay.passed, preferred)
+    if lays_away(s, space.players.tables[0]):
+        return next_pick(space, replay.laid, preferred)
+    return next_pick(space, replay.given, preferred)
+
+
+@kernel
+def next_pick(space, cards, preferred):
+    """Move the one of the `cards` that the expert would pick first to the front of the remaining.
 
     `preferred` has, as bits, the kinds that the expert would have picked before the cards so far.
     Return the card's action, the new `preferred`, and the number of kinds added to it.
     """
     s, players = space.simulated[0], space.players
-    t, view, cards, n_new = players.tables[0], players.views[0], replay.passed, 0
-    if s.phase == GIVING:
-        cards = replay.given
+    t, view, n_new = players.tables[0], players.views[0], 0
     see(s, t, s.turn, view)
     while True:
         legal = legal_bits(s, t) & ~preferred
         pick = expert_decision(view, legal, players) - t.card_offset
-        for i in range(s.picks, MAX_EXCHANGE):
+        for i in range(s.picks, len(cards)):
             if cards[i] == pick:
                 cards[i], cards[s.picks] = cards[s.picks], cards[i]
                 return t.card_offset + pick, preferred, n_new

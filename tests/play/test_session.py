@@ -5,7 +5,7 @@ import os
 import random
 
 import pytest
-from support.playthroughs import SIX, VARIANTS, play_to_claim, rows_bytes
+from support.playthroughs import EACH, play_to_claim, rows_bytes
 from support.sessions import begin, choice, play, waits
 
 from bideuchre_env.core.state import Phase
@@ -73,7 +73,7 @@ def test_a_person_cannot_act_for_an_agent_whose_turn_it_is():
     assert place(session) == before
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EACH)
 def test_undone_and_repeated_actions_lead_to_the_same_game(variant):
     """Undo may cross hands, and agents that act at random repeat their actions."""
     session, rng, decisions = begin(variant), random.Random(3), []
@@ -108,7 +108,7 @@ def test_undo_is_refused_before_the_first_decision_and_with_several_people():
 
 
 @pytest.mark.search
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EACH)
 def test_a_claim_takes_all_tricks_left_and_is_saved(variant, tmp_path):
     options = {} if variant == "simplified_v0" else {"max_hands": 30}
     seed = 4 if variant == "partners_best_v0" else 2  # a game in which the tricks may be claimed
@@ -139,7 +139,7 @@ def test_a_claim_stops_where_a_trick_is_not_certain(monkeypatch):
     session.record().verify()
 
 
-@pytest.mark.parametrize("variant", [*SIX, "pepper_v0"])  # one in rounds
+@pytest.mark.parametrize("variant", EACH)
 def test_a_game_resumes_exactly_from_its_file(variant, tmp_path):
     path, rng = tmp_path / "folder" / "game.json", random.Random(0)
     whole = play(begin(variant)).record()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from support.playthroughs import (
     DIFFERENT,
+    EACH,
     RED_BOWERS,
-    VARIANTS,
     Caller,
     Chooser,
     game,
@@ -50,7 +50,7 @@ def test_a_view_has_nothing_that_the_seat_cannot_know(name):
     assert phases == {"auction", "play"} | exchange | naming
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", EACH)
 def test_legal_actions_are_in_the_view_of_the_seat_to_act_and_in_the_open_one(name):
     env = start(name, 3, episode="hand")
     assert sorted(game_view(env.rules)["words"]) == sorted(env.action_names)
@@ -104,7 +104,7 @@ def test_frames_give_the_view_of_every_seat_at_every_position(name):
                     assert frame[key] == ([] if calls else expected[key]), (key, seat)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", EACH)
 def test_tricks_and_stops_equal_the_record(name):
     record = game(name, 9)
     for hand, data in zip(record.hands, game_data(record)["hands"], strict=True):

@@ -79,10 +79,10 @@ def play_batch(dealer, *how):
     return batch._replace(**parts)
 
 
-def random_networks(ppo, seed=1, size=16):
+def random_networks(ppo, seed=1, size=16, rules=RULES):
     """Networks of both parts with random weights; outputs are large, so that policies differ."""
     rng, nets = np.random.default_rng(seed), {}
-    for name, part in ppo.rollout.Dealer(RULES, 1).parts.items():
+    for name, part in ppo.rollout.Dealer(rules, 1).parts.items():
         sizes = (part.features.size, size, size, part.features.outputs + 1)
         nets[name] = ppo.networks.new_weights(sizes, rng)
         nets[name]["last"] = nets[name]["last"] * 300
@@ -117,6 +117,23 @@ def test_a_planted_reward_or_value_reaches_its_own_seat_alone(ppo):
         cards.values[: cards.n] = ppo.torch.where(seats == seat, 3.0, 50.0)
         returns = dealer._returns(cards, planted * 0, 0.0)[seats == seat]
         assert set(returns.tolist()) == {0.0, 3.0}
+
+
+@pytest.mark.parametrize(
+    ("variant", "options"), [("pepper_v0", {}), ("barrie_v0", {"kitty": 4, "partnered": (1, 7)})]
+)
+def test_rounds_of_bidding_and_a_kitty_fit_into_the_columns(ppo, variant, options):
+    """Long auctions once overwrote the memory behind the columns."""
+    rules = bideuchre_env.make(variant).rules.replace(**options)
+    dealer = ppo.rollout.Dealer(rules, 24)
+    networks = random_networks(ppo, rules=rules)
+    auction, n = networks["auction"], len(networks["auction"]["last_bias"])
+    auction["last"] *= 0  # every seat makes the lowest bid
+    auction["last_bias"] += -ppo.torch.arange(n) % n
+    dealer.play(terms(ppo, forced=0.0, alone=0.0), networks)
+    for part in dealer.parts.values():
+        assert 0 < part.n <= len(part.steps)
+    assert dealer.parts["auction"].n > 5 * 24 or rules.auction == "once"
 
 
 def test_returns_of_calls_are_the_scaled_points_of_the_side(ppo):

@@ -5,10 +5,11 @@ The functions for a person answer the prompts of `bideuchre play`, and play a se
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 from bideuchre_env import agents, make, variants
 from bideuchre_env.core.observation.layout import layout_of
@@ -25,6 +26,21 @@ SIX = VARIANTS[:6]
 Tests that take seconds for each game play these only. The options of the other three are in the
 random rules of `strategies.py`, in the tests of wider rules and in the cheap tests of all nine.
 """
+QUICK = ("cincinnati_v0", "indiana_v0")
+"""Variants that differ in deck, copies, ladder, exchange, naming, auction and no trump."""
+
+
+def slow_unless(quick: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
+    """Parameters of a dear test: the README's command runs the `quick` cases, CI runs all."""
+    return [
+        each
+        if each in quick
+        else pytest.param(*each if isinstance(each, tuple) else (each,), marks=pytest.mark.slow)
+        for each in cases
+    ]
+
+
+EACH = slow_unless(QUICK, VARIANTS)
 DIFFERENT = ("cincinnati_v0", "barrie_v0", "double_deck_v0")
 """Variants that differ in deck, ladder, exchange, naming, leads and ways to win."""
 RED_BOWERS = [
