@@ -28,7 +28,7 @@ from bideuchre_env.core.step import apply
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import BidEuchreError, DealError, IllegalActionError, OptionError
-from bideuchre_env.records.words import TO_DO
+from bideuchre_env.records.words import action_to_do
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import MAX_ROUND_BIDS
 from bideuchre_env.rules.cards import (
@@ -107,6 +107,8 @@ def known_position(
     given: Sequence[str] = (),
     passed: Sequence[str] = (),
     played: Sequence[str] = (),
+    kitty: Sequence[str] = (),
+    laid_away: Sequence[str] = (),
     score: Sequence[int] = (0, 0),
     deal: int = 1,
 ) -> Array:
@@ -126,6 +128,8 @@ def known_position(
             has taken up as partner.
         passed: names of the cards passed by partner to declarer, if the seat is one of the two.
         played: names of all cards played in the hand, in order.
+        kitty: names of the cards that the seat has taken up from the kitty as declarer.
+        laid_away: names of the cards that it has laid away for them so far.
         score: points of (the seat's side, the other side).
         deal: number of the deal in the game, from 1. All deals before it count as hands played.
 
@@ -150,7 +154,8 @@ def known_position(
     with _naming("strain"):
         number = None if strain is None else strain_of(strain, rules)
     cards = []
-    for name, names in (("hand", hand), ("played", played), ("given", given), ("passed", passed)):
+    known = {"hand": hand, "played": played, "given": given, "passed": passed}
+    for name, names in (known | {"kitty": kitty, "laid_away": laid_away}).items():
         with _naming(name):
             cards.append([spelled_card(card) for card in names])
             check_deck(cards[-1], rules)
@@ -186,6 +191,8 @@ class _Knowledge(NamedTuple):
     played: list[int]
     given: list[int]
     passed: list[int]
+    kitty: list[int]
+    laid_away: list[int]
 
     def with_only_dealer(self) -> Array:
         """Return `public` of the only dealer with which this seat is to act, after four calls.
@@ -214,12 +221,14 @@ class _Knowledge(NamedTuple):
         dealt with a fixed seed.
         """
         turn, phase = int(public["turn"][0]), Phase(int(public["phase"][0]))
+        to_do = action_to_do(public[0], self.rules)
         if turn != self.seat:
             missing = _MISSING[phase].format(seat=self.seat)
             raise DealError(
-                f"{missing}; with dealer {public['dealer'][0]} seat {turn} is {TO_DO[phase]} next"
+                f"{missing}; with dealer {public['dealer'][0]} seat {turn} is {to_do} next"
             )
         held = self.rules.tricks - int((_plays(public[0])[self.seat] >= 0).sum())
+        held += len(self.kitty) - len(self.laid_away)
         held -= len(self.given) if phase == Phase.GIVING else 0
         if phase == Phase.PASSING:  # cards given up are only known if they were taken up
             held += len(self.given) - len(self.passed)
@@ -227,8 +236,7 @@ class _Knowledge(NamedTuple):
             count = f"{len(self.hand)} card{'s' * (len(self.hand) != 1)}"
             trick = f" to trick {public['trick'][0] + 1}" if phase == Phase.PLAY else ""
             raise DealError(
-                f"hand: {count}: expected {held}, held by seat {turn} when it is {TO_DO[phase]}"
-                f"{trick}"
+                f"hand: {count}: expected {held}, held by seat {turn} when it is {to_do}{trick}"
             )
         for kind in self.hand:
             if phase == Phase.PLAY and revoked(public[0], self.rules, kind):
@@ -290,7 +298,8 @@ class _Knowledge(NamedTuple):
         """
         now = Phase(int(rows["phase"][0]))
         if now <= phase and not absent:
-            raise DealError(f"{name}: too early, seat {rows['turn'][0]} is {TO_DO[now]} first")
+            to_do = action_to_do(rows[0], self.rules)
+            raise DealError(f"{name}: too early, seat {rows['turn'][0]} is {to_do} first")
 
     def _exchange(self, rows: Array) -> None:
         """Check the cards given up and passed, and apply the exchange as far as it is known.
@@ -300,10 +309,7 @@ class _Knowledge(NamedTuple):
         declarer, phase = int(rows["declarer"][0]), int(rows["phase"][0])
         role = (self.seat - declarer) % N_SEATS if phase == Phase.GIVING else -1
         exchanged = int(self.tables["exchange"][0][int(rows["level"][0])]) if role >= 0 else 0
-        if role >= 0 and self.rules.kitty:
-            raise DealError(
-                f"kitty={self.rules.kitty}: positions after the kitty are not supported"
-            )
+        self._kitty(rows, role)
         knows_given = (0, 2) if self.rules.exchange_seen == "open" else (0,)
         for name, cards, knows in (
             ("given", self.given, knows_given),
@@ -328,6 +334,26 @@ class _Knowledge(NamedTuple):
         second = self.passed if role in (0, 2) else unknown
         lay_cards(rows, self.tables, np.array([*first, *second], np.int64))
 
+    def _kitty(self, rows: Array, role: int) -> None:
+        """Check the cards taken up and laid away, and lay away as many as are known.
+
+        `role` is the place of this seat after the declarer; -1 before the kitty is taken up. For
+        another declarer arbitrary cards are laid away. Raises `DealError`.
+        """
+        size = self.rules.kitty if role >= 0 else 0
+        for name, cards in (("kitty", self.kitty), ("laid_away", self.laid_away)):
+            if cards and (role != 0 or not size):
+                why = f"seat {self.seat} does not know them" if size else "no kitty is taken up"
+                raise DealError(f"{name}: expected no cards, because {why}")
+            if len(cards) > size:
+                raise DealError(f"{name}: {len(cards)} cards: expected at most {size}")
+        if role == 0 and len(self.kitty) < size:
+            raise DealError(f"kitty: {len(self.kitty)} cards: expected the {size} taken up")
+        if role == 0 and len(self.laid_away) < size and (self.given or self.passed):
+            raise DealError(f"laid_away: expected {size} cards before any exchange")
+        laid = self.laid_away if role == 0 else [0] * size  # any kind: `_whole` rebuilds the cards
+        lay_cards(rows, self.tables, np.array(laid, np.int64))
+
     def _whole(self, public: Array, phase: Phase) -> Array:
         """Return a row with four full hands, rotated so that this seat is seat 0.
 
@@ -336,13 +362,17 @@ class _Knowledge(NamedTuple):
         """
         replays, rows = rotate_seats(public, -self.seat), new_states(1)
         replay = replays[0]
-        for name, cards in (("given", self.given), ("passed", self.passed)):
+        piles = {"given": self.given, "passed": self.passed}
+        for name, cards in (piles | {"kitty": self.kitty, "laid": self.laid_away}).items():
             replay[name] = -1
             replay[name][: len(cards)] = cards
         replay["hands"] = hand_bits(self.hand), 0, 0, 0
         sound = carry_known_out(replays, self.tables, rows)
         if not sound or rows["turn"][0] != 0 or rows["phase"][0] != phase:
-            raise DealError("the cards held, given up, passed and played are not of one deck")
+            raise DealError(
+                "the cards held, taken up, laid away, given up, passed and played are not of one "
+                "deck"
+            )
         return rows
 
 

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from bideuchre_env.rules.rules import Rules
     from bideuchre_env.runtime.jit import Array
 
-_POSITION = ("seat", "dealer", "calls", "strain", "given", "passed", "played", "score", "deal")
+_CARDS = ("given", "passed", "played", "kitty", "laid_away")
+_POSITION = ("seat", "dealer", "calls", "strain", *_CARDS, "score", "deal")
 _MADE = (
     "The chances are those in deals that fit the calls so far, played out by strong agents. Those "
     "of `bideuchre hand` are for all deals, played by agent rule."
@@ -65,6 +66,8 @@ def add(commands: Any) -> None:
     argument(parser, "--given CARDS", "cards that you gave up as declarer, or took up as partner")
     argument(parser, "--passed CARDS", "cards passed to the declarer, if you know them")
     argument(parser, "--played CARDS", "all cards played so far, in order, yours included")
+    argument(parser, "--kitty CARDS", "cards that you took up from the kitty as declarer")
+    argument(parser, "--laid-away CARDS", "cards that you have laid away for them")
     meaning = "points of both sides before the hand, as 28-30 (default: 0-0)"
     argument(parser, "--score OURS-THEIRS", meaning)
     argument(parser, "--deal N", "number of this deal in the game, from 1 (default: 1)", int)
@@ -104,15 +107,14 @@ def _of_hand(arguments: argparse.Namespace) -> int:
             calls=_calls(options.calls or ""),
             dealer=options.dealer,
             strain=options.strain,
-            given=_words(options.given or ""),
-            passed=_words(options.passed or ""),
-            played=_words(options.played or ""),
+            **{name: _words(getattr(options, name) or "") for name in _CARDS},
             score=score,
             deal=1 if options.deal is None else options.deal,
         )
     except BidEuchreError as error:  # it begins with the name of a parameter
-        names = "|".join(("hand", *_POSITION))
-        raise OptionError(re.sub(rf"^({names})(=None)?(?=[: ])", r"--\1", str(error))) from None
+        named = rf"^({'|'.join(('hand', *_POSITION))})(=None)?(?=[: ])"
+        text = re.sub(named, lambda each: f"--{each[1].replace('_', '-')}", str(error))
+        raise OptionError(text) from None
     cards, dealer = " ".join(_words(options.hand)), int(row["dealer"][0])
     advice = _advice(arguments, row, game.rules)
     if arguments.json:
@@ -130,7 +132,8 @@ def _of_file(arguments: argparse.Namespace) -> int:
     """
     for name in _POSITION:
         if getattr(arguments, name) is not None:
-            raise OptionError(f"--{name}: not with FILE, whose record has the position")
+            option = f"--{name.replace('_', '-')}"
+            raise OptionError(f"{option}: not with FILE, whose record has the position")
     from bideuchre_env.agents.advice.advice import amount
     from bideuchre_env.records.ptn import is_text
     from bideuchre_env.rules import actions

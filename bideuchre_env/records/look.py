@@ -13,7 +13,7 @@ from bideuchre_env.core.legality import lays_away, legal_names
 from bideuchre_env.core.replay import last_caller_row
 from bideuchre_env.core.state import Outcome, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.words import LAY_AWAY, STRAIN_WORDS, TO_DO, card_words
+from bideuchre_env.records.words import STRAIN_WORDS, action_to_do, card_words
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import (
@@ -157,7 +157,7 @@ class Look:
     @property
     def to_do(self) -> str:
         """The kind of action of the seat to act, "to call"; the hand must not be over."""
-        return LAY_AWAY if self.lays_away else TO_DO[Phase(int(self.row["phase"]))]
+        return action_to_do(self.row, self.rules)
 
     @property
     def lays_away(self) -> bool:

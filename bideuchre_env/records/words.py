@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from bideuchre_env.core.legality import lays_away
 from bideuchre_env.core.state import Phase
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import STRAINS, SUITS
@@ -20,6 +21,13 @@ TO_DO = {
     Phase.PLAY: "to play",
 }
 LAY_AWAY = "to lay away a card"  # in phase GIVING, for a kitty
+
+
+def action_to_do(row: Any, rules: Rules) -> str:
+    """Return the kind of action of the seat to act in a state row, "to call"."""
+    return LAY_AWAY if lays_away(row, rules) else TO_DO[Phase(int(row["phase"]))]
+
+
 _SIGNS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 _RANK_WORDS = {"A": "ace", "K": "king", "Q": "queen", "J": "jack", "T": "ten", "9": "nine"}
 

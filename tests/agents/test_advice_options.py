@@ -152,7 +152,11 @@ DECK = TRICKS.replace(",", "").split()
 ONCE = {name: rules for name, rules in RULES.items() if rules.auction == "once"}
 
 
-@pytest.mark.parametrize("rules", [*ONCE.values(), OPEN], ids=[*ONCE, "open exchange"])
+WITH_KITTY = RULES["barrie_v0"].replace(kitty=4, partnered=(1, 7))
+KNOWN = ONCE | {"open exchange": OPEN, "kitty": WITH_KITTY}
+
+
+@pytest.mark.parametrize("rules", KNOWN.values(), ids=KNOWN)
 def test_the_facts_known_to_a_seat_give_its_observation(rules):
     """In one call each: `knowledge_of` reads the last call of each seat."""
     positions = decisions(rules, 3, seed=11, hands=2, every=2)

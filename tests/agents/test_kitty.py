@@ -1,7 +1,8 @@
 """Agents, advice and the solver in games with a kitty: cards laid away, bids, clear refusals."""
 
+import numpy as np
 import pytest
-from support.agent_games import BARRIE, BOTH, Position
+from support.agent_games import BARRIE, BOTH, Position, look
 
 from bideuchre_env import match, solver
 from bideuchre_env.agents.advice import advise_row
@@ -9,10 +10,11 @@ from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.advice.would_bid import would_bid
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.agents.rule.bidding import load_weights
-from bideuchre_env.core.state import PLAY
+from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.state import GIVING, PLAY
 from bideuchre_env.errors import DealError, OptionError
 from bideuchre_env.play.lines import Lines
-from bideuchre_env.rules.cards import hand_names
+from bideuchre_env.rules.cards import CARD_NAMES, hand_names
 from bideuchre_env.rules.rules import Rules
 
 KITTY = BARRIE.replace(kitty=4, partnered=(1, 7))
@@ -82,11 +84,58 @@ def test_what_cannot_infer_a_kitty_says_so():
     ):
         with pytest.raises(OptionError, match="kitty=4: expected 0"):
             refused()
-    hand, calls = HAND.split(), ["pass", "pass", "bid 3 C"]
-    rows = known_position(KITTY, hand, calls=calls, dealer=0)
-    assert sorted(hand_names(int(rows["hands"][0, 0]))) == sorted(hand)
-    with pytest.raises(DealError, match="positions after the kitty are not supported"):
-        known_position(KITTY, hand, calls=[*calls, "pass"], dealer=0, seat=3)
+
+
+TAKEN, AWAY, BID = "KC QH AS JS", "QC QS QD KS", ["bid 4 H", "pass", "pass", "pass"]
+
+
+@pytest.mark.parametrize("laid", range(5))
+def test_the_position_of_a_declarer_has_the_cards_taken_up_and_laid_away(laid):
+    away, hand = AWAY.split()[:laid], [*HAND.split(), *TAKEN.split()]
+    for card in away:
+        hand.remove(card)
+    cards = {"kitty": TAKEN.split(), "laid_away": away}
+    row = known_position(KITTY, hand, calls=BID, dealer=3, **cards)[0]
+    assert row["phase"] == (PLAY if laid == 4 else GIVING)
+    assert sorted(hand_names(int(row["hands"][0]))) == sorted(hand)
+    assert [CARD_NAMES[kind] for kind in row["laid"] if kind >= 0] == away
+    decoded = layout_of(KITTY).decode(look(KITTY, np.array([row]), np.zeros(1, np.int64))[0][0])
+    assert sorted(decoded["kitty"]) == sorted(TAKEN.split())
+    assert sorted(decoded["laid_away"]) == sorted(away)
+
+
+@pytest.mark.parametrize("seat", [1, 2, 3])
+def test_another_seat_knows_no_card_of_the_kitty(seat):
+    hand, known = (
+        ["KD", "KD", "KC", "AC", "AC", "AD", "AD"],
+        {"calls": BID, "dealer": 3, "seat": seat},
+    )
+    known["played"] = ["AH", "KH", "QH"][:seat]
+    row = known_position(KITTY, hand, **known)[0]
+    assert row["phase"] == PLAY
+    assert (row["laid"] >= 0).all()
+    for name in ("kitty", "laid_away"):
+        with pytest.raises(DealError, match=f"{name}: expected no cards, because seat {seat} does"):
+            known_position(KITTY, hand, **known, **{name: ["JS"]})
+
+
+@pytest.mark.parametrize(
+    ("cards", "message"),
+    [
+        ({}, "kitty: 0 cards: expected the 4 taken up"),
+        ({"kitty": "KC QH AS"}, "kitty: 3 cards: expected the 4 taken up"),
+        ({"kitty": TAKEN, "laid_away": f"{AWAY} AD"}, "laid_away: 5 cards: expected at most 4"),
+        ({"kitty": TAKEN, "laid_away": "QC", "given": "QS"}, "laid_away: expected 4 cards before"),
+        ({"kitty": TAKEN, "played": "QS"}, "played: too early, seat 0 is to lay away a card first"),
+        ({"kitty": "KC KC QH AS"}, "taken up, laid away, .*are not of one deck"),
+        ({"kitty": TAKEN, "calls": ()}, "kitty: expected no cards, because no kitty is taken up"),
+        ({"kitty": TAKEN, "laid_away": "QC"}, "hand: 11 cards: expected 10, .*lay away a card"),
+    ],
+)
+def test_cards_that_do_not_fit_a_kitty_are_refused(cards, message):
+    known = {"calls": BID} | {k: v.split() if v else v for k, v in cards.items()}
+    with pytest.raises(DealError, match=message):
+        known_position(KITTY, [*HAND.split(), *TAKEN.split()], dealer=3, **known)
 
 
 @pytest.mark.search

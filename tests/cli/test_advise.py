@@ -53,6 +53,16 @@ def test_advice_on_a_hand_is_a_table_of_actions_and_a_sentence(capsys):
     assert "of 3 legal calls tried in 200 deals" in out
 
 
+def test_advice_on_cards_to_lay_away_for_a_kitty(capsys):
+    game = ("--variant", "barrie_v0", "--option", "kitty=4", "--option", "partnered=1-7")
+    hand = ("--hand", "JH JD AH QS QD KS KC QH AS JS", "--calls", "4 H, pass, pass, pass")
+    position = (*game, *hand, "--kitty", "KC QH AS JS", "--agent", "rule", *FEW)
+    assert run("advise", *position, "--laid-away", "QC") == 0
+    assert "Seat 0 is to lay away a card. rule chooses " in capsys.readouterr().out
+    assert run("advise", *position, "--laid-away", "QC QC QC") == 2
+    assert "--laid-away: QC 3 times: expected at most 2 times" in capsys.readouterr().err
+
+
 def options_of(position):
     """Arguments of `known_position` as options of the command."""
     ours, theirs = position["score"]

@@ -294,6 +294,9 @@ def knowledge_of(state, rules):
         elif seat == declarer ^ 2:
             result["passed"] = passed
             result["given"] = given_cards if rules.exchange_seen == "open" else []
+    if after_calls and rules.kitty and seat == declarer:
+        for name, field in (("kitty", "kitty"), ("laid_away", "laid")):
+            result[name] = [CARD_NAMES[kind] for kind in state[field] if kind >= 0]
     result["played"] = played(state)
     return result
 
