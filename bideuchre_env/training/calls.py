@@ -22,10 +22,11 @@ import numpy as np
 
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace, weigh_hand
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
 from bideuchre_env.agents.expert.call_network import FIRST, LAYERS, SCALE, SECOND, new_network
+from bideuchre_env.agents.expert.decision import PlayerWorkspace, weigh_hand
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES, call_action, describe_auction
 from bideuchre_env.agents.table.hands import play_hands
@@ -54,7 +55,7 @@ N_SHIFT_INPUTS = 1 + N_HAND + N_AUCTION_FEATURES
 EPOCHS = 2
 RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
 
-Players: TypeAlias = Callable[[Array], tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]]
+Players: TypeAlias = Callable[[Array], tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]]
 Report: TypeAlias = Callable[[str], None]
 Progress: TypeAlias = Callable[[int, int, int], None]
 
@@ -97,7 +98,7 @@ def expert_calls(
     `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
     """
 
-    def players(network: Array) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
+    def players(network: Array) -> tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
         agent = expert_with(network, rules, wanted)
         return agent.workspace(), agent, (agent, RuleAgent(rules))
 
@@ -153,7 +154,7 @@ def fit_calls(
 
 
 def try_calls(
-    work: ExpertWorkspace,
+    work: PlayerWorkspace,
     agent: RowAgent,
     other: CompleteAgent,
     n: int,
@@ -200,7 +201,7 @@ def try_calls(
 
 
 def play_to_next_call(
-    work: ExpertWorkspace,
+    work: PlayerWorkspace,
     agent: RowAgent,
     other: CompleteAgent,
     states: Array,
@@ -226,7 +227,7 @@ def play_to_next_call(
 
 @entry_kernel
 def try_rows(
-    work: ExpertWorkspace, states: Array, words: Array, width: float, lone: int, trials: Array
+    work: PlayerWorkspace, states: Array, words: Array, width: float, lone: int, trials: Array
 ) -> None:
     """Write the `two_calls` of each row to `trials`; without a second call, its action is -1."""
     for i in range(len(states)):
@@ -240,7 +241,7 @@ def try_rows(
 
 @kernel
 def two_calls(
-    work: ExpertWorkspace, s: State, word: Word, width: float, margin: float, wild: int, lone: int
+    work: PlayerWorkspace, s: State, word: Word, width: float, margin: float, wild: int, lone: int
 ) -> tuple[int, int]:
     """Return the expert's best call in `s`, and another chosen by the random `word`; -1 for none.
 
@@ -282,7 +283,7 @@ def is_lone(t: Tables, call: int) -> bool:
 
 
 @kernel
-def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
+def note_call(work: PlayerWorkspace, call: int, which: int, trial: Row) -> None:
     """Write a call of `two_calls`, with its inputs, to entry `which` (0 or 1) of a trial."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]
