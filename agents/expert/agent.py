@@ -84,7 +84,7 @@ class ExpertAgent(RowAgent):
             "lean": "extra odds that a bidder holds cards of its suit, in quarters",
             **GOAL_OPTION,
         },
-        milliseconds=0.11,
+        milliseconds=0.05,
     )
 
     def __init__(

@@ -19,7 +19,7 @@ from bideuchre_env.agents.expert.call_network import (
     new_network,
     weigh_table,
 )
-from bideuchre_env.agents.expert.endgame import search, wins_over
+from bideuchre_env.agents.expert.last_tricks import search, wins_over
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.expert.score_network import (
     fitted_score_network,
