@@ -127,7 +127,7 @@ def endgame_card(view: View, t: Tables, deal: SampledDeal, legal: int, chosen: i
     search if `deal.n_deals` is 0 for the number of cards in hand.
     """
     most_deals = deal.n_deals[min(count_held(view, -1), len(deal.n_deals) - 1)]
-    if most_deals == 0 or (view.led >= 0 and view.after == 0):
+    if most_deals == 0:
         return chosen
     number_cards(view, t, deal)
     begin_deals(view, deal)

@@ -25,9 +25,14 @@ def search(
 
     All seats see all cards, `deal.hands`. `turn` is the seat to play, `led` the suit led or -1.
     `played` cards are on the table; of these, `best` (a place, or -1) is winning, played by seat
-    `winner`. The first number tried is the last result, `deal.guess`. Between searches of different
-    deals, `deal.results` must be cleared.
+    `winner`. If all seats have played, the seat `winner` leads to the next trick. The first number
+    tried is the last result, `deal.guess`. Between searches of different deals, `deal.results` must
+    be cleared.
     """
+    base = 0
+    if played == deal.players:
+        base = 1 if winner & 1 == 0 else 0
+        turn, played, led, best, left = winner, 0, -1, -1, left - 1
     low, high = 0, left
     goal = min(max(deal.guess, 1), left)
     while low < high:
@@ -38,7 +43,7 @@ def search(
             goal -= 1
             high = goal
     deal.guess = low
-    return low
+    return base + low
 
 
 @kernel
