@@ -1,9 +1,10 @@
 """Agent `net`: the expert's calls and the rule player's cards, corrected by a network.
 
-The network estimates the points of every card, up to a constant that all cards share. It is trained
-on pairs of lines of play that differ by one card (`learning/pairs.py`). The rule player's card is
-played unless another is better by a margin. The calls are the expert's, but its call network is
-fitted again to hands in which the net plays the cards.
+The kernel is that of the expert (`expert/decision.py`). The network estimates the points of every
+card, up to a constant that all cards share. It is trained on pairs of lines of play that differ by
+one card (`learning/pairs.py`). The rule player's card is played unless another is better by a
+margin. The calls are the expert's, but its call network is fitted again to hands in which the net
+plays the cards.
 """
 
 from __future__ import annotations
