@@ -14,7 +14,7 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 
-_machine_code: dict[Any, Any] = {}  # by entry kernel, for `RowAgent._fill`
+_machine_code: dict[Any, Any] = {}  # by entry kernel and absent parts, for `RowAgent._fill`
 
 
 class RowAgent:
@@ -87,13 +87,15 @@ class RowAgent:
         """Return the choices, int64 (n,), that an entry kernel writes.
 
         `rows(observations, masks, workspace, choices)` is the kernel. Its machine code is called
-        directly, because numba would check every array of a workspace at each call.
+        directly, because numba would check every array of a workspace at each call. It depends on
+        the parts of the workspace that are None.
         """
         choices = np.empty(len(observations), np.int64)
         arguments = observations, action_masks, workspace, choices
-        if rows not in _machine_code:
-            _machine_code[rows] = direct(rows, *arguments)
-        _machine_code[rows](*arguments)
+        key = rows, *(part is None for part in workspace)
+        if key not in _machine_code:
+            _machine_code[key] = direct(rows, *arguments)
+        _machine_code[key](*arguments)
         return choices
 
     def choose(self, observations: Array, action_masks: Array) -> Array:

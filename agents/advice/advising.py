@@ -15,6 +15,7 @@ from bideuchre_env.agents.advice.advice import Advice, Option
 from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
 from bideuchre_env.agents.advice.outcomes import OUTCOMES, count_worlds, mark_calls
 from bideuchre_env.agents.advice.reasons import Situation, why
+from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
@@ -135,7 +136,8 @@ class Advisor:
         space, none = self.searcher.space, np.empty(0, np.int64)
         load_kernels(space)  # a time limit does not include compilation
         hands = np.zeros((0, N_SEATS), np.int64)
-        count_worlds(space, self.wins, none, none, np.empty(0), new_rows(OUTCOMES, 1), hands)
+        nothing = none, none, np.empty(0), new_rows(OUTCOMES, 1), hands
+        count_worlds(space, self.searcher.cards, self.wins, *nothing)
 
     def of_row(self, row: Any, also: Sequence[int] = ()) -> Advice:
         """Return the advice for the seat to act in one row of dtype `STATE`; see `advise_row`."""
@@ -240,10 +242,12 @@ class Advisor:
         tried = list(dict.fromkeys(candidates + np.flatnonzero(compared).tolist()))
         several: list[Counted] = []
 
-        def count(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
+        def count(
+            space: SearchWorkspace, net: PlayerWorkspace | None, numbers: Array, weights: Array
+        ) -> None:
             n, numbers_of = len(numbers), np.array(tried, np.int64)
             ends, hands = new_rows(OUTCOMES, n * len(tried)), np.zeros((n, N_SEATS), np.int64)
-            count_worlds(space, self.wins, numbers_of, numbers, weights, ends, hands)
+            count_worlds(space, net, self.wins, numbers_of, numbers, weights, ends, hands)
             outcomes = np.asarray(ends).reshape(n, len(tried))
             design_effect = 0.0 if plan["all_worlds"] > 0.0 else float(plan["design_effect"])
             several.append(Counted(tried, outcomes, weights[numbers], hands, design_effect))

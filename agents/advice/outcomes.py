@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import weigh_hand
 from bideuchre_env.agents.expert.auction import chance_made
 from bideuchre_env.agents.expert.call_features import Calls
+from bideuchre_env.agents.expert.decision import PlayerWorkspace, weigh_hand
 from bideuchre_env.agents.expert.win_table import game_chance, passed_out
 from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.rule.bidding import call_action, may_name
@@ -48,8 +48,8 @@ OUTCOMES = np.dtype(
 
 @entry_kernel
 def count_worlds(
-    space: SearchWorkspace, wins: Array, actions: Array, numbers: Array, weights: Array,
-    outcomes: Array, hands: Array,
+    space: SearchWorkspace, net: PlayerWorkspace | None, wins: Array, actions: Array,
+    numbers: Array, weights: Array, outcomes: Array, hands: Array,
 ) -> None:  # fmt: skip
     """Try actions, int64 (n,), in the worlds `numbers`; store each outcome and the seats' hands.
 
@@ -65,7 +65,7 @@ def count_worlds(
             hands[i, seat] = space.worlds[0].hands[seat]
         solved = solve_world(space)
         for j in range(n):
-            won = tricks_after(space, actions[j], solved)
+            won = tricks_after(space, net, actions[j], solved)
             if space.worlds[0].phase == PLAY:
                 write_outcome(space, space.worlds[0], wins, won, outcomes[n * i + j])
             else:

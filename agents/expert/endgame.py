@@ -1,10 +1,11 @@
 """Search of the last tricks: exact play in sampled deals of the unseen cards.
 
 In deals consistent with the seat's knowledge, each legal card is played to the end with optimal
-play by all seats, and the tricks give the points of the hand. A card that is significantly below
-the margin is dropped early. The card with the highest mean is played if its gain over the rule
-player's card exceeds the margin plus some standard errors. Cards are numbered as places, and `deal`
-is the record `SAMPLED_DEAL` (`sampled_deals.py`). Seats are relative: 0 is the player, 2 partner.
+play by all seats (`last_tricks.py`), and the tricks give the points of the hand. A card that is
+significantly below the margin is dropped early. The card with the highest mean is played if its
+gain over the rule player's card exceeds the margin plus some standard errors. Cards are numbered as
+places, and `deal` is the record `SAMPLED_DEAL` (`sampled_deals.py`). Seats are relative: 0 is the
+player, 2 partner.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from math import sqrt
 
 import numpy as np
 
+from bideuchre_env.agents.expert.last_tricks import equals, search, wins_over
 from bideuchre_env.agents.expert.sampled_deals import (
     SampledDeal,
     begin_deals,
@@ -23,161 +25,10 @@ from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.view import count_held
 from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.runtime.intrinsics import highest_bit, lowest_bit, popcount
-from bideuchre_env.runtime.jit import Row, kernel
+from bideuchre_env.runtime.jit import kernel
 
 FEW = 6  # deals between prunings of the cards
 SURELY = 1.5  # standard errors below the margin at which a card is dropped
-
-
-@kernel
-def open_node(deal: SampledDeal, depth: int, turn: int, led: int, left: int, base: int) -> Row:
-    """Set up and return the search node at `depth`, with the arguments as its fields (see `NODE`).
-
-    The calling function fills in `played`, `best`, `winner`, `low` and `high`.
-    """
-    hand = deal.hands[turn]
-    follow = hand & deal.suit_bits[led] if led >= 0 else 0
-    node = deal.nodes[depth]
-    node.turn = turn
-    node.led = led
-    node.left = left
-    node.base = base
-    node.hand = hand
-    node.legal = follow if follow else hand
-    node.above = -1
-    node.value = base if turn & 1 == 0 else base + left
-    return node
-
-
-@kernel
-def absorb(deal: SampledDeal, depth: int, value: int) -> None:
-    """Update the node at `depth` with the `value` of the card tried last, in tricks of our side.
-
-    If that closes the alpha-beta window, the node's remaining cards are skipped.
-    """
-    node = deal.nodes[depth]
-    if node.turn & 1 == 0:
-        node.value = max(node.value, value)
-        node.low = max(node.low, value)
-    else:
-        node.value = min(node.value, value)
-        node.high = min(node.high, value)
-    if node.low >= node.high:
-        node.legal = 0
-
-
-@kernel
-def last_trick(deal: SampledDeal, turn: int, played: int, best: int, winner: int) -> int:
-    """Return 1 if seats 0 and 2 win the last trick, in which all cards are forced, else 0.
-
-    The arguments are those of `search`.
-    """
-    for _ in range(4):
-        if played < deal.players and deal.hands[turn]:
-            place = lowest_bit(deal.hands[turn])
-            if best < 0 or wins_over(deal, place, best):
-                best, winner = place, turn
-            played += 1
-        turn = (turn + 1) & 3
-    return 1 if winner & 1 == 0 else 0
-
-
-@kernel
-def search(
-    deal: SampledDeal, turn: int, played: int, led: int, best: int, winner: int, left: int
-) -> int:
-    """Return the number of the `left` last tricks that seats 0 and 2 take with optimal play.
-
-    All seats see all cards, `deal.hands`. `turn` is the seat to play, `led` the suit led or -1.
-    `played` cards are on the table; of these, `best` (a place, or -1) is winning, played by seat
-    `winner`. The search is alpha-beta without recursion; it changes `deal.hands` and restores them.
-    """
-    if left == 1:
-        return last_trick(deal, turn, played, best, winner)
-    depth, node = 0, open_node(deal, 0, turn, led, left, 0)
-    node.played, node.best, node.winner = played, best, winner
-    node.low, node.high = -1, left + 1
-    while True:
-        node = deal.nodes[depth]
-        legal = node.legal
-        if legal == 0:
-            value = node.value
-            if depth == 0:
-                return value
-            depth -= 1
-            deal.hands[deal.nodes[depth].turn] = deal.nodes[depth].hand
-            absorb(deal, depth, value)
-            continue
-        place = highest_bit(legal)
-        node.legal = legal ^ (1 << place)
-        turn, hand, above = node.turn, node.hand, node.above
-        node.above = place
-        best, winner, led, played = node.best, node.winner, node.led, node.played
-        if above >= 0:
-            live = deal.hands[0] | deal.hands[1] | deal.hands[2] | deal.hands[3]
-            live |= 1 << best if best >= 0 else 0
-            if same_as(deal, live, hand, place, above):
-                continue
-        if best < 0 or wins_over(deal, place, best):
-            best, winner = place, turn
-        if led < 0:
-            led = deal.suit[place]
-        base, left = node.base, node.left
-        played += 1
-        turn = (turn + 1) & 3
-        if turn == deal.out:
-            turn = (turn + 1) & 3
-        deal.hands[node.turn] = hand ^ (1 << place)
-        if played == deal.players:
-            base += 1 if winner & 1 == 0 else 0
-            left -= 1
-            turn, played, led, best = winner, 0, -1, -1
-        if left == 1:
-            value = base + last_trick(deal, turn, played, best, winner)
-        elif base + left <= node.low:
-            value = base + left
-        elif base >= node.high:
-            value = base
-        else:
-            depth += 1
-            child = open_node(deal, depth, turn, led, left, base)
-            child.played, child.best, child.winner = played, best, winner
-            child.low, child.high = node.low, node.high
-            continue
-        deal.hands[node.turn] = hand
-        absorb(deal, depth, value)
-
-
-@kernel
-def same_as(deal: SampledDeal, live: int, hand: int, place: int, above: int) -> bool:
-    """Whether two cards of a hand, the places `place` and the higher `above`, are equivalent.
-
-    They must be of one suit, and no card of `live` (the places in play, as bits) outside the hand
-    may rank between them. Nor may another seat hold a second copy of either, because the first copy
-    played wins.
-    """
-    if deal.suit[place] != deal.suit[above]:
-        return False
-    low, high = place, above
-    if low > 0 and is_copy(deal, low - 1, place):
-        low -= 1
-    if high + 1 < len(deal.kind) and is_copy(deal, high + 1, above):
-        high += 1
-    return (live & ~hand) & ((2 << high) - (1 << low)) == 0
-
-
-@kernel
-def is_copy(deal: SampledDeal, one: int, other: int) -> bool:
-    """Whether two places hold the same card."""
-    return deal.suit[one] == deal.suit[other] and deal.rank[one] == deal.rank[other]
-
-
-@kernel
-def wins_over(deal: SampledDeal, place: int, best: int) -> bool:
-    """Whether the card `place` beats `best`: a higher card of its suit, or a trump on another."""
-    if deal.suit[place] == deal.suit[best]:
-        return deal.rank[place] > deal.rank[best]
-    return deal.trumps >> place & 1 == 1
 
 
 @kernel
@@ -194,17 +45,8 @@ def fill_worth(view: View, t: Tables, deal: SampledDeal) -> None:
 @kernel
 def class_of(deal: SampledDeal, place: int) -> int:
     """Return the highest place in our hand that is equivalent to this place (see `same_as`)."""
-    live = deal.unseen | deal.own
-    if deal.best >= 0:
-        live |= 1 << deal.best
-    higher = (deal.own >> (place + 1)) << (place + 1)
-    while higher:
-        above = lowest_bit(higher)
-        if not same_as(deal, live, deal.own, place, above):
-            return place
-        place = above
-        higher &= higher - 1
-    return place
+    live = deal.unseen | deal.own | (1 << deal.best if deal.best >= 0 else 0)
+    return highest_bit(equals(deal, live, deal.own, place))
 
 
 @kernel
@@ -219,6 +61,8 @@ def try_cards(view: View, deal: SampledDeal, legal: int) -> None:
     led, best, winner = view.led, deal.best, view.winning
     played = deal.players - 1 - popcount(view.after)
     after = 1 if deal.out != 1 else 2
+    for i in range(deal.last_result + 1):
+        deal.results[i].key = 0
     while legal:
         place = lowest_bit(legal)
         legal &= legal - 1
@@ -292,6 +136,7 @@ def endgame_card(view: View, t: Tables, deal: SampledDeal, legal: int, chosen: i
     deal.trumps = deal.suit_bits[strain] if strain < NO_TRUMP else 0
     deal.out = view.sitting_out
     deal.players = 4 if view.sitting_out < 0 else 3
+    deal.last_result = min(1 << (2 * popcount(deal.own) - 1), len(deal.results)) - 1
     places, favourite = 0, -1
     for place in range(deal.n):
         deal.sums[place] = 0.0

@@ -51,14 +51,22 @@ NODE = np.dtype(
         ("base", np.int64),  # tricks our side has won since the search began
         ("hand", np.int64),  # places of the seat to play
         ("legal", np.int64),  # legal places not tried yet
-        ("above", np.int64),  # the place tried last, or -1
-        ("value", np.int64),  # tricks of our side, by the best card tried
-        ("low", np.int64),  # lower bound of the window (alpha)
-        ("high", np.int64),  # upper bound of the window (beta)
+        ("tried", np.int64),  # the place tried last, or -1
+        ("result", np.int64),  # index in `results` for its outcome, or -1
     ],
     align=True,
 )
 """A position in a search of the last tricks (`endgame.py`)."""
+
+RESULT = np.dtype(
+    [
+        ("key", np.int64),  # the cards left and the leader; 0: empty
+        ("low", np.int64),  # least tricks of our side from there on
+        ("high", np.int64),  # most tricks
+    ],
+    align=True,
+)
+"""What searches of a sampled deal have found about a lead."""
 
 SAMPLED_DEAL = np.dtype(
     [
@@ -88,6 +96,9 @@ SAMPLED_DEAL = np.dtype(
         ("squares", np.float64, (MAX_PLACES,)),  # [place]: sum of the squared gains
         ("n_deals", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 disables the search
         ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
+        ("results", RESULT, (512,)),
+        ("last_result", np.int64),  # the last of `results` in use: a power of two, minus 1
+        ("guess", np.int64),  # result of the last search
         ("margin", np.float64),  # points that a card must gain over the rule player's card
         ("standard_errors", np.float64),  # of that gain, added to the margin
     ],

@@ -19,6 +19,7 @@ import numpy as np
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.learned.net import NetAgent
 from bideuchre_env.agents.protocols import GOAL_OPTION, AgentInfo, Goal, check_goal, check_range
 from bideuchre_env.agents.search.candidates import (
@@ -49,8 +50,8 @@ FITTED_MODEL = {
     "passing": -2,
 }  # fmt: skip
 """Parameters of `CHOICE_MODEL` except `reads_cards`; `agents/README.md` describes the fit."""
-TriesWorlds = Callable[[SearchWorkspace, Array, Array], None]
-"""Function of (space, numbers, weights) that tries the candidates in worlds, as `try_worlds`."""
+TriesWorlds = Callable[[SearchWorkspace, PlayerWorkspace | None, Array, Array], None]
+"""Function that tries the candidates in worlds, with the arguments of `try_worlds`."""
 SOLVED = 3  # number of last tricks that the solver plays
 
 
@@ -131,7 +132,8 @@ class PimcAgent(RowAgent):
         self.standard_errors = STANDARD_ERRORS
         self.goal = check_goal(goal)
         self.net = self.load_net(net_cards)
-        self.space = new_workspace(rules, seed, goal, self.net)
+        self.space = new_workspace(rules, seed, goal)
+        self.cards = None if self.net is None else self.net.workspace()
         self.sampler = WorldSampler(self.space, rules.kinds, clock)
         self.space.plans["solved"] = check_range("solved", solved, 0, MAX_TRICKS)
         for part, number in FITTED_MODEL.items():
@@ -173,8 +175,8 @@ class PimcAgent(RowAgent):
         empty, for an observation that no game has, or another mask.
         """
         opened = begin(self.space, observations, action_masks, i)
-        if self.net is not None:
-            lean_on_net(self.space, action_masks, i)
+        if self.cards is not None:
+            lean_on_net(self.space, self.cards, action_masks, i)
         return bool(opened)
 
     def search(
@@ -199,7 +201,7 @@ class PimcAgent(RowAgent):
         numbers = np.flatnonzero(weights)
         step = STAGE if limit == inf else AT_ONCE
         for first in range(0, len(numbers), step):
-            tries(space, numbers[first : first + step], weights)
+            tries(space, self.cards, numbers[first : first + step], weights)
             if self.sampler.report is not None:
                 done = min(first + step, len(numbers))
                 self.sampler.report("played out", done, len(numbers))

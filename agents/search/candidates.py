@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
+from bideuchre_env.agents.expert.card_network import points_of, weigh_cards
+from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide, weigh_hand
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
-from bideuchre_env.agents.learned.net import net_decision, points_of, weigh_cards
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
 from bideuchre_env.agents.rule.bidding import (
     Scratch,
@@ -70,7 +70,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
         if blank:
             legal = true_legal
             write_mask(t, world.phase, true_legal, mask)
-    plan.expert_action = legal_choice(expert_decision(view, legal, expert), mask, t)
+    plan.expert_action = legal_choice(decide(known, 0, view, legal, expert), mask, t)
     plan.certain = 1 if certain_action(view, t, legal) >= 0 else 0
     reset_plan(plan)
     if not possible:
@@ -231,10 +231,13 @@ def list_calls(space: SearchWorkspace, legal_calls: int) -> None:
 
 
 @entry_kernel
-def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
+def try_worlds(
+    space: SearchWorkspace, net: PlayerWorkspace | None, numbers: Array, weights: Array
+) -> None:
     """Try the candidates in the worlds with these numbers, and add the values to the plan's sums.
 
-    The weight of world j is `weights[j]`: the index is the number of the world.
+    `net` is that of `play_out`. The weight of world j is `weights[j]`: the index is the number of
+    the world.
     """
     expert, plan, s = space.expert, space.plans[0], space.simulated[0]
     t, view, wins = expert.tables[0], expert.views[0], expert.learned.wins
@@ -242,7 +245,7 @@ def try_worlds(space: SearchWorkspace, numbers: Array, weights: Array) -> None:
         load_world(space, numbers[i])
         solved = solve_world(space)
         for j in range(plan.n):
-            won = tricks_after(space, plan.actions[j], solved)
+            won = tricks_after(space, net, plan.actions[j], solved)
             if space.worlds[0].phase == PLAY:
                 plan.values[j] = plan.by_tricks[won]
             else:
@@ -265,10 +268,13 @@ def solve_world(space: SearchWorkspace) -> bool:
 
 
 @kernel
-def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
+def tricks_after(
+    space: SearchWorkspace, net: PlayerWorkspace | None, action: int, solved: bool
+) -> int:
     """Return the tricks that side 0 takes in the whole hand after an action in the current world.
 
-    `solved` is the result of `solve_world`; if False, the hand is played out in `space.simulated`.
+    `solved` is the result of `solve_world`; if False, the hand is played out in `space.simulated`
+    (see `play_out`, also for `net`).
     """
     plan, world, t = space.plans[0], space.worlds[0], space.expert.tables[0]
     if solved:
@@ -277,7 +283,7 @@ def tricks_after(space: SearchWorkspace, action: int, solved: bool) -> int:
     if world.phase != PLAY:
         plan.solver_ready = 0  # the contract may differ from the last candidate's
     apply(space.simulated[0], t, action)
-    return play_out(space)
+    return play_out(space, net)
 
 
 @kernel
@@ -399,27 +405,26 @@ def choose(plans: Array, standard_errors: float) -> int:
 
 
 @entry_kernel
-def lean_on_net(space: SearchWorkspace, masks: Array, i: int) -> None:
+def lean_on_net(space: SearchWorkspace, net: PlayerWorkspace, masks: Array, i: int) -> None:
     """Make the net's card the plan's `expert_action`, and its estimates the priors of the cards.
 
     Call `begin` for row i before. Has no effect in the auction and on the naming of a strain.
     """
-    plan, net, view = space.plans[0], space.net, space.expert.views[0]
-    if view.phase == AUCTION or view.phase == NAMING:
+    plan, view, cards = space.plans[0], space.expert.views[0], net.cards
+    if cards is None or view.phase == AUCTION or view.phase == NAMING:
         return
-    t, known, mask = net.expert.tables[0], space.expert.known[0], row_of(masks, i)
-    see(known, t, 0, net.expert.views[0])
+    t, known, mask, seen = net.tables[0], space.expert.known[0], row_of(masks, i), net.views[0]
+    see(known, t, 0, seen)
     legal = read_mask(t, view.phase, mask)
-    plan.expert_action = legal_choice(net_decision(known, 0, legal, net), mask, t)
+    plan.expert_action = legal_choice(decide(known, 0, seen, legal, net), mask, t)
     plan.plays_net = 1
     if plan.n < 2:
         return
-    symmetry, point = weigh_cards(known, 0, net), worth_of_point(space)
+    symmetry, point = weigh_cards(known, 0, seen, t, cards), worth_of_point(space)
     plan.has_priors, plan.prior_unit = 1 if point > 0.0 else 0, point
     plan.prior_errors[:] = NET_ERROR * point
     for j in range(plan.n):
-        points = points_of(net.cards.outputs, symmetry, plan.actions[j] - t.card_offset)
-        plan.priors[j] = point * points
+        plan.priors[j] = point * points_of(cards, symmetry, plan.actions[j] - t.card_offset)
 
 
 @kernel

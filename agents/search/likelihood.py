@@ -14,9 +14,9 @@ from math import exp, log
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import expert_bid, weigh_hand
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_worth, weigh_calls
 from bideuchre_env.agents.expert.call_features import Calls
+from bideuchre_env.agents.expert.decision import expert_bid, weigh_hand
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.bidding import call_action, may_name

@@ -8,11 +8,12 @@ plays the last tricks with all hands open.
 
 from __future__ import annotations
 
-from bideuchre_env.agents.expert.agent import expert_decision
-from bideuchre_env.agents.learned.net import best_card
+from bideuchre_env.agents.expert.card_network import best_card
+from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.certain import certain_card
 from bideuchre_env.agents.search.workspace import SearchWorkspace
+from bideuchre_env.core.records import State
 from bideuchre_env.core.state import NAMING, PLAY
 from bideuchre_env.core.step import apply, legal_bits
 from bideuchre_env.core.view import see
@@ -24,21 +25,21 @@ from bideuchre_env.solver.values import solve_position
 
 
 @kernel
-def play_out(space: SearchWorkspace) -> int:
+def play_out(space: SearchWorkspace, net: PlayerWorkspace | None) -> int:
     """Play the simulated world, `space.simulated`, to its end; return side 0's tricks in the hand.
 
     These include the tricks won before. The solver's value replaces the play of the last tricks. If
-    all pass, the result is 0.
+    all pass, the result is 0. The `net` plays the cards if `plays_net` is set, else the expert.
     """
     s, t, plan = space.simulated[0], space.players.tables[0], space.plans[0]
     view, by_net = space.players.views[0], plan.plays_net == 1
     while s.phase < PLAY:
         bits = legal_bits(s, t)
         if s.phase > NAMING and by_net:
-            apply(s, t, t.card_offset + net_kind(space, bits))
+            apply(s, t, t.card_offset + net_kind(s, bits, net))
         else:
             see(s, t, s.turn, view)
-            apply(s, t, expert_decision(view, bits, space.players))
+            apply(s, t, decide(s, s.turn, view, bits, space.players))
     while s.phase == PLAY:
         if t.tricks - s.trick <= plan.solved:
             set_up(space.solver.position[0], t, s)
@@ -50,7 +51,7 @@ def play_out(space: SearchWorkspace) -> int:
         kind = lowest_bit(bits)
         if bits & (bits - 1):
             if by_net:
-                kind = net_kind(space, bits)
+                kind = net_kind(s, bits, net)
             else:
                 see(s, t, s.turn, view)
                 kind = rule_card(view, t, bits)
@@ -59,16 +60,13 @@ def play_out(space: SearchWorkspace) -> int:
 
 
 @kernel
-def net_kind(space: SearchWorkspace, bits: int) -> int:
-    """Return the kind, of the legal kinds `bits`, that the net plays, gives up or passes.
-
-    It acts for the seat to act in the simulated world.
-    """
-    if bits & (bits - 1) == 0:
+def net_kind(s: State, bits: int, net: PlayerWorkspace | None) -> int:
+    """Return the kind, of the legal kinds `bits`, that the net plays, gives up or passes in `s`."""
+    if net is None or bits & (bits - 1) == 0:
         return lowest_bit(bits)
-    s, t, view = space.simulated[0], space.net.expert.tables[0], space.net.expert.views[0]
+    t, view = net.tables[0], net.views[0]
     see(s, t, s.turn, view)
     kind = rule_card(view, t, bits)
     if certain_card(view, t, bits) < 0:
-        kind, _ = best_card(s, s.turn, bits, kind, space.net)
+        kind, _ = best_card(s, s.turn, view, t, bits, kind, net.cards)
     return kind

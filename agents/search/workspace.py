@@ -10,9 +10,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from bideuchre_env.agents.expert.agent import ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.agent import ExpertAgent
+from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
-from bideuchre_env.agents.learned.net import NetAgent, NetWorkspace, no_net
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import PLACES, new_redeal
@@ -213,9 +213,8 @@ class SearchWorkspace(NamedTuple):
     Seats are relative to the observation of the decision: 0 is the seat to act.
     """
 
-    expert: ExpertWorkspace  # for the decision; holds its view
-    players: ExpertWorkspace  # for all seats in a world; without the search of the last tricks
-    net: NetWorkspace  # chooses the initial card and plays out worlds; unused without a net
+    expert: PlayerWorkspace  # for the decision; holds its view
+    players: PlayerWorkspace  # for all seats in a world; without the search of the last tricks
     replays: Array  # state: the hand so far, as a replay (`core/replay.py`)
     worlds: Array  # state: the current world, a position that gives the observation
     simulated: Array  # state: a world or a replay that is being played
@@ -240,13 +239,10 @@ class SearchWorkspace(NamedTuple):
     high: Word
 
 
-def new_workspace(
-    rules: Rules, seed: int | None, goal: Goal, net: NetAgent | None
-) -> SearchWorkspace:
+def new_workspace(rules: Rules, seed: int | None, goal: Goal) -> SearchWorkspace:
     """Allocate a search agent's workspace; the caller fills in the plan and the choice model.
 
-    `net` is the agent that plays cards in worlds; None leaves that to the expert. `seed` None draws
-    a random seed.
+    `seed` None draws a random seed.
     """
     low, high = split_seed(seed)
     expert = ExpertAgent(rules, goal=goal).workspace()
@@ -255,7 +251,6 @@ def new_workspace(
     return SearchWorkspace(
         expert,
         players=expert._replace(views=new_view(goal == "points"), deals=new_rows(SAMPLED_DEAL, 1)),
-        net=no_net(rules, expert) if net is None else net.workspace(),
         replays=new_states(1),
         worlds=new_states(1),
         simulated=new_states(1),

@@ -37,8 +37,8 @@ KERNELS = {
     f"{_AGENTS}.random_agents.RandomAgent": (_SIMPLE, "advance_simple", RANDOM),
     f"{_AGENTS}.random_agents.CautiousAgent": (_SIMPLE, "advance_simple", CAUTIOUS),
     f"{_AGENTS}.rule.agent.RuleAgent": (_SIMPLE, "advance_simple", RULE),
-    f"{_AGENTS}.expert.agent.ExpertAgent": (f"{_TABLE}.expert", "advance_expert", 0),
-    f"{_AGENTS}.learned.net.NetAgent": (f"{_TABLE}.net", "advance_net", 0),
+    f"{_AGENTS}.expert.agent.ExpertAgent": (f"{_TABLE}.player", "advance_player", 0),
+    f"{_AGENTS}.learned.net.NetAgent": (f"{_TABLE}.player", "advance_player", 0),
 }
 """By class of an agent, the entry kernel that contains it, and its kind there."""
 HOST = HostMemory()

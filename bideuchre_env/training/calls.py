@@ -22,10 +22,11 @@ import numpy as np
 
 from bideuchre_env.agents import CompleteAgent
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace, weigh_hand
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
 from bideuchre_env.agents.expert.call_network import SCALE, SHIFTS, CallNetwork, new_network
+from bideuchre_env.agents.expert.decision import PlayerWorkspace, weigh_hand
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES, call_action, describe_auction
 from bideuchre_env.agents.table.hands import play_hands
@@ -58,7 +59,7 @@ EPOCHS = 2
 RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
 
 Players: TypeAlias = Callable[
-    [CallNetwork], tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]
+    [CallNetwork], tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]
 ]
 Report: TypeAlias = Callable[[str], None]
 Progress: TypeAlias = Callable[[int, int, int], None]
@@ -104,7 +105,7 @@ def expert_calls(
 
     def players(
         network: CallNetwork,
-    ) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
+    ) -> tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
         agent = expert_with(network, rules, wanted)
         return agent.workspace(), agent, (agent, RuleAgent(rules))
 
@@ -162,7 +163,7 @@ def fit_calls(
 
 
 def try_calls(
-    work: ExpertWorkspace,
+    work: PlayerWorkspace,
     agent: RowAgent,
     other: CompleteAgent,
     n: int,
@@ -209,7 +210,7 @@ def try_calls(
 
 
 def play_to_next_call(
-    work: ExpertWorkspace,
+    work: PlayerWorkspace,
     agent: RowAgent,
     other: CompleteAgent,
     states: Array,
@@ -235,7 +236,7 @@ def play_to_next_call(
 
 @entry_kernel
 def try_rows(
-    work: ExpertWorkspace, states: Array, words: Array, width: float, lone: int, trials: Array
+    work: PlayerWorkspace, states: Array, words: Array, width: float, lone: int, trials: Array
 ) -> None:
     """Write the `two_calls` of each row to `trials`; without a second call, its action is -1."""
     for i in range(len(states)):
@@ -249,7 +250,7 @@ def try_rows(
 
 @kernel
 def two_calls(
-    work: ExpertWorkspace, s: State, word: Word, width: float, margin: float, wild: int, lone: int
+    work: PlayerWorkspace, s: State, word: Word, width: float, margin: float, wild: int, lone: int
 ) -> tuple[int, int]:
     """Return the expert's best call in `s`, and another chosen by the random `word`; -1 for none.
 
@@ -291,7 +292,7 @@ def is_lone(t: Tables, call: int) -> bool:
 
 
 @kernel
-def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
+def note_call(work: PlayerWorkspace, call: int, which: int, trial: Row) -> None:
     """Write a call of `two_calls`, with its inputs, to entry `which` (0 or 1) of a trial."""
     t, view, calls = work.tables[0], work.views[0], work.calls[0]
     level, strain = (call >> 3) - 1, calls.ranked[call & 7]

@@ -31,8 +31,9 @@ import numpy as np
 
 from bideuchre_env._files import write_file
 from bideuchre_env.agents.base import RowAgent
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertWorkspace
+from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.agents.expert.call_network import CallNetwork, calls_of
+from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.learned.net import KIND, NetAgent, net_weights, weights_for
 from bideuchre_env.agents.making import make as make_agent
 from bideuchre_env.agents.protocols import CompleteAgent
@@ -349,10 +350,10 @@ class Learner:
 
         def players(
             calls: CallNetwork,
-        ) -> tuple[ExpertWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
+        ) -> tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
             """Return the players for `fit_calls`; an opponent is the expert with the old calls."""
             net = self.net(net_weights(self.rules, cards, calls, {}))
-            return net.workspace().expert, net, (net, fast, *others)
+            return net.workspace()._replace(cards=None), net, (net, fast, *others)
 
         rng = np.random.default_rng([self.seed, k, 4])
         calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds

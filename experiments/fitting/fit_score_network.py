@@ -35,8 +35,9 @@ from score_values import played_hands, score_values
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.data import sealed
-from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent, ExpertWorkspace
+from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import call_worth
+from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.expert.score_network import (
     HIDDEN,
     N_SCORE,
@@ -195,7 +196,7 @@ def value_rows(states: Array, tables: Array, wins: Array, seats: Array, won: Arr
 
 
 @entry_kernel
-def try_rows(work: ExpertWorkspace, states: Array, words: Array, trials: Array) -> None:
+def try_rows(work: PlayerWorkspace, states: Array, words: Array, trials: Array) -> None:
     """Fill each row of `trials`, `TRY` (n,), with the best call and another, chosen at random.
 
     `words`, int64 (n,), are the random bits of the rows. Without another call its action is -1.
@@ -210,7 +211,7 @@ def try_rows(work: ExpertWorkspace, states: Array, words: Array, trials: Array) 
 
 
 @kernel
-def note_call(work: ExpertWorkspace, call: int, which: int, trial: Row) -> None:
+def note_call(work: PlayerWorkspace, call: int, which: int, trial: Row) -> None:
     """Write a call to `trial` at index `which`, 0 or 1, with the inputs and the formula's chance.
 
     `call` is 8 * (1 + level) + the index of its strain in `calls.ranked`.

@@ -16,7 +16,7 @@ from support.kernels import callable_from_python
 from support.solver_positions import random_ending
 
 from bideuchre_env import agents, solver
-from bideuchre_env.agents.expert.endgame import search
+from bideuchre_env.agents.expert.last_tricks import search
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, number_cards
 from bideuchre_env.core import tables
 from bideuchre_env.core.rows import apply_rows
@@ -171,6 +171,7 @@ def test_the_experts_search_of_the_last_tricks_equals_trying_every_card():
         see(state, t, int(state["turn"]), view)
         number_cards(view, t, deal)
         deal["trumps"], deal["out"], deal["players"] = 0, -1, 4
+        deal["results"]["key"] = 0  # those of the deal before
         seats = [(int(state["turn"]) + i) % 4 for i in range(4)]
         names = [CARD_NAMES[kind] for kind in deal["kind"][: int(deal["n"])]]
         for i, seat in enumerate(seats):

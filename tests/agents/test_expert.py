@@ -20,7 +20,7 @@ from bideuchre_env.agents.expert.call_network import (
     new_network,
     weigh_table,
 )
-from bideuchre_env.agents.expert.endgame import search, wins_over
+from bideuchre_env.agents.expert.last_tricks import search, wins_over
 from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.expert.score_network import (
     N_SCORE,
@@ -107,12 +107,19 @@ def test_the_search_gives_the_tricks_of_brute_force(copies):
         dealt = rng.permutation(len(deck))
         seats = [seat for seat in range(4) if seat != out]
         hands = {seat: [int(c) for c in dealt[seat * left : (seat + 1) * left]] for seat in seats}
-        x["hands"][:] = 0
+        x["hands"][:], x["guess"], x["last_result"] = 0, case % 5, 31
         for seat in seats:
             x["hands"][seat] = sum(1 << place for place in hands[seat])
-        turn = int(rng.choice(seats))
-        tricks = search(x, turn, 0, -1, -1, -1, left)
-        assert tricks == plain_search(x, hands, turn, [], -1, left, out)
+        turn, table, led, best = int(rng.choice(seats)), [], -1, (-1, -1)
+        for _ in range(int(rng.integers(0, len(seats) + 1))):  # the cards on the table
+            place = hands[turn].pop()
+            x["hands"][turn] ^= 1 << place
+            led = int(x["suit"][place]) if led < 0 else led
+            best = (turn, place) if not table or wins_over(x, place, best[1]) else best
+            table.append((turn, place))
+            turn = seats[(seats.index(turn) + 1) % len(seats)]
+        tricks = search(x, turn, len(table), led, best[1], best[0], left)
+        assert tricks == plain_search(x, hands, turn, table, led, left, out)
 
 
 @pytest.mark.parametrize("variant", RULES)

@@ -221,9 +221,9 @@ def test_once_all_worlds_are_tried_the_gain_alone_decides(all_worlds, chosen):
 
 
 @entry_kernel
-def finished(space):
+def finished(space, net):
     """The tricks of side 0 after the simulated world is played out."""
-    return play_out(space)
+    return play_out(space, net)
 
 
 def in_python(rules, state, calls, cards, left=0):
@@ -251,7 +251,7 @@ def test_playouts_use_calls_of_the_expert_and_cards_of_the_net_or_expert(variant
         phases.add(int(state["phase"]))
         for agent, cards in ((inference, net), (by_expert, expert)):
             agent.space.simulated[0] = state
-            won = finished(agent.space)
+            won = finished(agent.space, agent.cards)
             end = in_python(rules, state, expert, cards)
             assert won == end["tricks_won"][0]
             assert np.array_equal(agent.space.simulated[0]["plays"], end["plays"])
@@ -273,7 +273,7 @@ def test_the_solver_plays_the_last_tricks_of_a_playout(variant):
     for _, _, state in decisions(rules, 6, seed=13, every=5):
         left = in_python(rules, state, expert, net, left=3)
         inference.space.simulated[0], inference.space.plans["solver_ready"] = state, 0
-        won = finished(inference.space)
+        won = finished(inference.space, inference.cards)
         if left["phase"] == PLAY:
             more, still = solve(left.reshape(1), rules=rules), rules.tricks - left["trick"]
             assert won == left["tricks_won"][0] + (still - more if left["turn"] & 1 else more)

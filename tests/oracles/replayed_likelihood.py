@@ -5,7 +5,7 @@ The searchers instead weigh each hand separately, in views recorded once, and ca
 
 from math import log
 
-from bideuchre_env.agents.expert.agent import expert_decision, weigh_hand
+from bideuchre_env.agents.expert.decision import decide, weigh_hand
 from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.search.likelihood import (
     LEAST_EXCHANGE,
@@ -74,7 +74,7 @@ def next_pick(space, cards, preferred):
     see(s, t, s.turn, view)
     while True:
         legal = legal_bits(s, t) & ~preferred
-        pick = expert_decision(view, legal, players) - t.card_offset
+        pick = decide(s, s.turn, view, legal, players) - t.card_offset
         for i in range(s.picks, len(cards)):
             if cards[i] == pick:
                 cards[i], cards[s.picks] = cards[s.picks], cards[i]
@@ -96,7 +96,7 @@ def action_log(space, replay, action):
         if learned.weighs_calls:
             useful = useful_calls(view, t, legal)
             return log(call_chance(view, t, learned, useful, action, calls, model))
-    would = expert_decision(view, legal, players)
+    would = decide(s, s.turn, view, legal, players)
     if phase <= NAMING:
         return mismatch_penalty(t, phase, action, would, model)
     first = t.card_offset
