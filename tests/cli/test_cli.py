@@ -166,6 +166,7 @@ def test_show_prints_the_requested_games_and_hands_in_plain_text(games, capsys, 
     assert capsys.readouterr() == ("", "empty.jsonl: no games\n")
 
 
+@pytest.mark.slow
 def test_a_reader_that_closes_the_pipe_is_no_error(games, folder):
     (folder / "games.jsonl").write_text("".join(games) * 20)
     with subprocess.Popen([*COMMAND, "show", "games.jsonl"], **PIPES) as process:

@@ -119,6 +119,7 @@ def test_ctrl_c_prints_and_writes_the_finished_boards(folder, capsys, monkeypatc
 QUICK = ("--variant", "six_card_v0", "--pairs", "rule vs random", "--boards", "40")
 
 
+@pytest.mark.slow
 def test_a_tournament_prints_pairs_tables_and_ratings(capsys):
     agents = ("random", "cautious", "rule")
     games = (*agents, "--variant", "barrie", "six_card_v0", "--boards", "40")
@@ -141,6 +142,7 @@ def test_a_tournament_prints_pairs_tables_and_ratings(capsys):
     assert json.loads(capsys.readouterr().out) == data
 
 
+@pytest.mark.slow
 def test_a_finished_tournament_is_printed_but_not_played_again(capsys, monkeypatch, error_of):
     assert run("tournament", *QUICK) == 0
     first = capsys.readouterr().out

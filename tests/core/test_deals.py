@@ -74,6 +74,7 @@ def tallies():
     return result
 
 
+@pytest.mark.slow
 def test_every_card_goes_to_every_seat(tallies):
     """Single deck: each card's seat is multinomial (3 df); all of them together, 23 x 3 df.
 
@@ -107,6 +108,7 @@ def test_both_copies_go_to_every_pair_of_seats(tallies):
         assert_fits([*together, *apart], expected)
 
 
+@pytest.mark.slow
 def test_the_first_dealer_is_any_seat():
     """The first dealer is uniform over seats (3 df), and independent of a card's holder (9 df)."""
     rows, dealers = dealt(SINGLE, 31, 160_000)

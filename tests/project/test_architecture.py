@@ -80,6 +80,7 @@ EXTRAS |= {"records.pixels": {"PIL"}, "cli.completion": {"shtab"}}
 EXTRAS |= {name: {"aiohttp"} for name in ("web.server", "web.connections")}
 
 
+@pytest.mark.slow
 def test_packaged_code_imports_declared_libraries_only():
     """Extras are imported late, or by adapters and the server; numba only by `runtime`."""
     declared = re.search(r"\ndependencies = \[(.*?)\]", read("pyproject.toml"), re.S)[1]
@@ -207,6 +208,7 @@ def test_a_public_module_is_imported_when_it_is_used():
     assert printed == ["False", "bideuchre_env.evaluation.match"]
 
 
+@pytest.mark.slow
 def test_matches_tournaments_and_rollouts_load_neither_pages_nor_extras():
     program = (
         "import sys, bideuchre_env as b\n"

@@ -65,6 +65,7 @@ def parameters(node):
     return {each.arg for each in plain if each is not None} - {"self", "cls"}
 
 
+@pytest.mark.slow
 def test_documented_arguments_are_parameters():
     """A function documents all of its parameters or none; a dataclass may have other fields."""
     for path in FILES:

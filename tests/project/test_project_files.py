@@ -224,6 +224,7 @@ def pages():
         yield module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_of_a_variant_is_current(pages, name):
     text = (pages.FOLDER / f"{name}.md").read_text(encoding="utf-8")
@@ -247,6 +248,7 @@ def test_the_readme_and_the_page_of_environments_are_current():
         assert readme.layout_block() == readme.blocks("text", readme.ENVS)[0]
 
 
+@pytest.mark.slow
 def test_every_picture_of_a_generator_is_on_disk(pages):
     drawn = {}
     for name in RULES:
