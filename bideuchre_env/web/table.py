@@ -243,8 +243,8 @@ class LiveTable:
     async def hint(self, seat: int, version: int) -> State:
         """Return advice for `seat` as JSON values; `IllegalActionError` unless it is to act.
 
-        `choice` is an action, `why` and `headline` are texts; `heads` and `rows` are a table of the
-        options, best first.
+        `choice` is an action, `phase` the kind of decision (`Advice.phase`), `why` and `headline`
+        are texts; `heads` and `rows` are a table of the options, best first.
         """
         async with self._lock:
             self._check(version)
@@ -254,6 +254,7 @@ class LiveTable:
         heads, *rows = advice.table()
         return {
             "choice": advice.choice.name,
+            "phase": advice.phase,
             "why": advice.why,
             "headline": addressed(advice.headline, seat),
             "heads": ["option", *heads[1:]],

@@ -8,6 +8,10 @@
   // The names of cards, and of actions with a strain, in a text.
   const NAMES = Object.keys(GAME.words).filter((name) => /^\S[CDHS]$| (?:[CDHS]|NT|LOW)$/.test(name));
   const SIGNED = new RegExp(`\\b(${NAMES.join("|")})\\b`);
+  const VERBS = { // by the phase of a hint
+    play: "Play the ", "lay away a card": "Lay away the ", "give up a card": "Give up the ",
+    "pass a card": "Pass on the ",
+  };
   const PAUSE = 2000; // milliseconds until the next try if the server does not answer
   // Timeouts in milliseconds: a connection that is lost without notice, by sleep or a change of
   // network, never answers. The server answers a poll after 25 s at the latest. The first hint, and
@@ -259,11 +263,10 @@
     }
 
     // Mark the choice on the table, and say it first; the numbers are there on request.
-    advise({ choice, why, headline, heads, rows }) {
+    advise({ choice, phase, why, headline, heads, rows }) {
       this.suggested = choice;
       this.draw();
-      const verb = { play: "Play the ", giving: "Give up the ", passing: "Pass on the " };
-      const words = (verb[this.state.view.phase] ?? "") + GAME.words[choice];
+      const words = (VERBS[phase] ?? "") + GAME.words[choice];
       by("advised").textContent = `${words[0].toUpperCase()}${words.slice(1)}.`;
       const [reason, ...verdict] = why.replace(/\.$/, "").split("; "); // the verdict has the numbers
       by("why").replaceChildren(...this.signed(`${reason}.`));
