@@ -6,12 +6,12 @@ Such a file has the weights of one agent, and other names for the arrays of the 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
 from bideuchre_env._deprecation import UNTIL, _user_level
 from bideuchre_env._files import PathLike
-from bideuchre_env.errors import WeightsError
 from bideuchre_env.learning.weights import Weights, parse_weights, part_names, read_content
 
 _NEW_NAMES = {
@@ -28,22 +28,21 @@ def read_part(place: PathLike, part: str) -> Weights:
     Raises `WeightsError` for a damaged file, or one without the part.
     """
     data, name = read_content(place)
-    if weights := parse_part(data, name, part):
-        return weights
-    raise WeightsError(f"{name} has no weights of {part!r}")
+    return parse_part(data, name, part) or parse_weights(data, name, part)  # which raises
 
 
 def parse_part(data: bytes, name: str, part: str) -> Weights | None:
     """Return the weights of a part in the content of a file, None without it; see `read_part`."""
     if names := part_names(data, name):
-        return parse_weights(data, name, part) if part in names else None
+        return renamed(parse_weights(data, name, part)) if part in names else None
+    weights = renamed(parse_weights(data, name))
     warnings.warn(
         f"{name} is a file of one agent's weights, which bideuchre_env {UNTIL} will not read: "
         f"write them again with `write_parts(FILE, {{{part!r}: weights}})`",
         DeprecationWarning,
         stacklevel=_user_level(),
     )
-    return renamed(parse_weights(data, name))
+    return weights
 
 
 def read_parts(place: PathLike) -> list[Weights]:
@@ -55,9 +54,10 @@ def read_parts(place: PathLike) -> list[Weights]:
 
 def renamed(weights: Weights) -> Weights:
     """Return weights with the present names and shapes of the arrays of calls."""
+    if not isinstance(weights.arrays, Mapping) or not _NEW_NAMES.keys() <= weights.arrays.keys():
+        return weights
     arrays = {_NEW_NAMES.get(name, name): array for name, array in weights.arrays.items()}
-    if len({"calls.base", "calls.straight", "calls.last"} & weights.arrays.keys()) == 3:
-        for name in ("calls.skip", "calls.last"):
-            arrays[name] = arrays[name].reshape(-1, 1)
-        arrays["calls.slope"] = np.zeros(1, np.float32)
+    for name in {"calls.skip", "calls.last"} & arrays.keys():
+        arrays[name] = np.reshape(arrays[name], (-1, 1))
+    arrays["calls.slope"] = np.zeros(1, np.float32)
     return Weights(arrays, weights.metadata, weights.name)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import brief, is_integer
+from bideuchre_env._checks import brief, is_integer, to_list
 from bideuchre_env.agents.expert.hand_worth import check_deck
 from bideuchre_env.agents.search.worlds import carry_out, deal_around
 from bideuchre_env.core.hands import put
@@ -129,7 +129,7 @@ def known_position(
         passed: names of the cards passed by partner to declarer, if the seat is one of the two.
         played: names of all cards played in the hand, in order.
         kitty: names of the cards that the seat has taken up from the kitty as declarer.
-        laid_away: names of the cards that it has laid away for them so far.
+        laid_away: names of the cards that the seat has laid away for the kitty so far.
         score: points of (the seat's side, the other side).
         deal: number of the deal in the game, from 1. All deals before it count as hands played.
 
@@ -157,7 +157,7 @@ def known_position(
     known = {"hand": hand, "played": played, "given": given, "passed": passed}
     for name, names in (known | {"kitty": kitty, "laid_away": laid_away}).items():
         with _naming(name):
-            cards.append([spelled_card(card) for card in names])
+            cards.append(list(map(spelled_card, to_list("cards", names, "names of cards"))))
             check_deck(cards[-1], rules)
     knowledge = _Knowledge(rules, tables, seat, (ours, theirs), deal, called, number, *cards)
     if dealer is None and (len(called) == N_SEATS or rules.auction != "once"):

@@ -98,7 +98,7 @@ class Situation:
     @property
     def to_do(self) -> str:
         """The decision in words, one of the values of `Advice.phase`, such as "call" or "play"."""
-        away = self.phase == Phase.GIVING and len(self.kinds) > self.rules.tricks  # with the kitty
+        away = self.phase == Phase.GIVING and len(self.kinds) > self.rules.tricks  # only then
         return (LAY_AWAY if away else TO_DO[self.phase]).removeprefix("to ")
 
     def option(self, action: int) -> Option:

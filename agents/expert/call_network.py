@@ -20,7 +20,6 @@ from bideuchre_env.agents.prepared import prepared_weights
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.network import (
-    MOST_WEIGHT,
     Network,
     add_hidden,
     add_inputs,
@@ -31,7 +30,7 @@ from bideuchre_env.learning.network import (
     shapes_of,
     zero_network,
 )
-from bideuchre_env.learning.weights import Shape, Weights, check_weights, made_for
+from bideuchre_env.learning.weights import MOST_WEIGHT, Shape, Weights, check_weights, made_for
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, kernel
@@ -135,7 +134,7 @@ def checked_network(network: CallNetwork) -> CallNetwork:
 
 def calls_of(weights: Weights) -> CallNetwork:
     """Return the call network in weights; `CALL_SHAPES` has the names and shapes of its arrays."""
-    shifts = weights.arrays["calls.shifts"].astype(np.float64)
+    shifts = np.ascontiguousarray(weights.arrays["calls.shifts"], np.float64)
     return checked_network(CallNetwork(network_of(weights, "calls"), shifts))
 
 

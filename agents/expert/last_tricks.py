@@ -1,8 +1,9 @@
 """Exact search of the last tricks of one deal, for `endgame.py`.
 
 Cards are numbered as places, and `deal` is the record `SAMPLED_DEAL` (`sampled_deals.py`); seats 0
-and 2 are our side. Each search answers whether our side reaches a goal, so that one card that
-decides it is enough. Results of leads are stored for all searches of the deal.
+and 2 are our side. `reaches` only decides whether our side takes at least `goal` tricks: the search
+of a position ends at the first card that decides this. Results of leads are stored for all searches
+of the deal.
 """
 
 from __future__ import annotations
@@ -139,8 +140,8 @@ def try_card(deal: SampledDeal, depth: int, goal: int) -> int:
 def next_card(deal: SampledDeal, node: Row) -> int:
     """Return the next card to try of a node, a place, or -1 if all others equal cards tried.
 
-    It is the highest card to lead; then the lowest that beats the other side's card; else the
-    lowest.
+    A leader tries its highest card first. A seat whose opponents are winning the trick first tries
+    its lowest card that beats theirs. Otherwise the lowest card comes first.
     """
     legal, best = node.legal, node.best
     if node.tried >= 0:

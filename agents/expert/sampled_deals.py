@@ -20,7 +20,7 @@ from bideuchre_env.agents.data import read_array, read_file, sealed
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.tables import MAX_IN_SUIT
-from bideuchre_env.rules.cards import N_SEATS, N_SUITS, NO_TRUMP
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, kernel
@@ -38,7 +38,7 @@ FILE = "holder_odds.npz"
 SHAPE = (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)
 MOST_TRIES = 8  # tries to find a consistent deal
 
-MOST_NODES = 24  # maximum depth of a search, in cards
+MOST_NODES = N_SEATS * MAX_TRICKS  # maximum depth of a search, in cards
 
 NODE = np.dtype(
     [
@@ -56,7 +56,7 @@ NODE = np.dtype(
     ],
     align=True,
 )
-"""A position in a search of the last tricks (`endgame.py`)."""
+"""A position in a search of the last tricks (`last_tricks.py`)."""
 
 RESULT = np.dtype(
     [
@@ -66,7 +66,7 @@ RESULT = np.dtype(
     ],
     align=True,
 )
-"""What searches of a sampled deal have found about a lead."""
+"""Bounds of our side's tricks after a lead, stored by searches of a sampled deal."""
 
 SAMPLED_DEAL = np.dtype(
     [
@@ -85,7 +85,7 @@ SAMPLED_DEAL = np.dtype(
         ("holder_odds", np.uint8, SHAPE),
         ("lean_by", np.int64),  # added to `EVEN` for a suit that a seat has bid
         ("word", np.uint64),  # of the random stream
-        # the current trick and the search of the last tricks, for `endgame.py`
+        # the current trick, and the search of the last tricks (`endgame.py`, `last_tricks.py`)
         ("trumps", np.int64),  # places
         ("out", np.int64),  # the seat that sits out, or -1
         ("players", np.int64),  # seats that play

@@ -18,6 +18,7 @@ from bideuchre_env.agents.expert.call_features import AT, CALL, POINTS, Calls
 from bideuchre_env.agents.expert.win_table import fitted_part, game_chance
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
+from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.learning.network import (
     Network,
     add_hidden,
@@ -191,7 +192,10 @@ def load_score_network(rules: Rules) -> Network:
     part = fitted_part(rules)
     if part is None:
         return sealed_network(zero_network(0, 0, (0, 0)), 0, 0)
-    return sealed_network(network_of(part, "network"), N_SCORE, 1, (HIDDEN, 0))
+    try:
+        return sealed_network(network_of(part, "network"), N_SCORE, 1, (HIDDEN, 0))
+    except (OptionError, TypeError) as error:
+        raise WeightsError(f"{part.name}: {error}") from None
 
 
 def new_score_network() -> Network:

@@ -17,7 +17,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from bideuchre_env._checks import check_array
 from bideuchre_env.agents.data import package_part, parts_of
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
 from bideuchre_env.agents.rule.win_curve import final_chance, win_chance, worth
@@ -26,6 +25,7 @@ from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.state import DEAL, new_states
 from bideuchre_env.core.tables import ROUNDS, compile_tables
+from bideuchre_env.errors import WeightsError
 from bideuchre_env.learning.weights import Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
@@ -59,9 +59,10 @@ def fitted_wins(rules: Rules) -> Array | None:
     part = fitted_part(rules)
     if part is None:
         return None
-    shape = (-1, -1, 1) if rules.win_rule == "rounds" else (1, -1, -1)
-    check_array("wins", part.arrays["wins"], np.float32, shape)
-    return part.arrays["wins"].astype(np.float64)
+    wins, axis = part.arrays.get("wins", np.zeros(0)), 2 if rules.win_rule == "rounds" else 0
+    if wins.dtype != np.float32 or wins.ndim != 3 or wins.shape[axis] != 1:
+        raise WeightsError(f"{part.name}: wins is {wins.dtype} {list(wins.shape)}")
+    return wins.astype(np.float64)
 
 
 @lru_cache(maxsize=64)

@@ -95,10 +95,10 @@ class WorldSampler:
         return self.run_chains(logs, weighed, n_worlds, ends)
 
     def must_draw(self) -> bool:
-        """Whether all worlds are drawn: another seat has taken up cards that only it knows.
+        """Whether worlds can only be drawn.
 
-        They are the kitty, or the cards given up in an open exchange. Lists of hands, enumeration
-        and chains suppose that a hand consists of the cards that it was dealt.
+        Another seat has taken up the kitty, or partner the cards of an open exchange. Lists of
+        hands, enumeration and chains assume that a hand consists of the cards dealt to it.
         """
         world, tables = self.space.worlds[0], self.space.expert.tables[0]
         exchanged = world["phase"] >= PASSING and world["given"][0] >= 0

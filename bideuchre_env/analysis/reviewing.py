@@ -66,7 +66,7 @@ def review(
       than three of its standard errors.
 
     Declarer and partner make no mistakes once their contract is set. The review also has the tricks
-    that each card lost with all hands open, and the value of the deal with all hands open: if all
+    that each card lost with all hands open, and, without a kitty, par: the value of the deal if all
     seats saw all cards and played their best. Tricks lost there without a mistake are bad luck, or
     not significant.
 

@@ -67,7 +67,7 @@ def add(commands: Any) -> None:
     argument(parser, "--passed CARDS", "cards passed to the declarer, if you know them")
     argument(parser, "--played CARDS", "all cards played so far, in order, yours included")
     argument(parser, "--kitty CARDS", "cards that you took up from the kitty as declarer")
-    argument(parser, "--laid-away CARDS", "cards that you have laid away for them")
+    argument(parser, "--laid-away CARDS", "cards that you have laid away so far")
     meaning = "points of both sides before the hand, as 28-30 (default: 0-0)"
     argument(parser, "--score OURS-THEIRS", meaning)
     argument(parser, "--deal N", "number of this deal in the game, from 1 (default: 1)", int)

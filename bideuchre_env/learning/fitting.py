@@ -148,9 +148,10 @@ def errors(outputs: Array, examples: Examples) -> Array:
 
 
 def gradients(network: Network, inputs: Array, slopes: Callable[[Array], Array]) -> Network:
-    """Return the gradient of a loss for inputs (n, F), as a `Network`; that of `slope` is 0.
+    """Return the gradient of a loss with respect to all weights, as a `Network`, for inputs (n, F).
 
-    `slopes(outputs)` is its gradient with respect to the outputs, (n, O).
+    `slope` is not trained: its gradient is 0. `slopes(outputs)` returns the gradient of the loss
+    with respect to the outputs, (n, O).
     """
     one, two, outputs = layers(network, inputs)
     of_outputs = slopes(outputs)

@@ -5,7 +5,8 @@
     outputs  = last_bias + hidden 2 @ last + inputs @ skip
 
 all in float32, `leaky(x)` being x, or `slope` * x where x is negative. Empty arrays `second` and
-`skip` omit their layer. The only output of a network is summed in double precision.
+`skip` omit their layer. `add_last` sums the products of a network with one output in double
+precision.
 """
 
 from __future__ import annotations
@@ -18,15 +19,14 @@ from bideuchre_env._checks import brief, check_array, check_type, is_integer, to
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.feature_rows import FeatureWorkspace, active_inputs, list_legal
 from bideuchre_env.learning.features import Features
-from bideuchre_env.learning.weights import Shape, Weights
+from bideuchre_env.learning.weights import MOST_WEIGHT, Shape, Weights
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 SLOPE = np.float32(0.01)
 MOST_UNITS = 1 << 16
-MOST_WEIGHT = np.float32(1e9)
-"""Limit of a weight: sums of larger weights may overflow to NaN, which cannot index a table."""
-NO_LAYER = np.zeros((0, 0), np.float32)
+NO_LAYER, USUAL_SLOPE = np.zeros((0, 0), np.float32), np.array([SLOPE])
+NO_LAYER.flags.writeable = USUAL_SLOPE.flags.writeable = False
 
 
 class Network(NamedTuple):
@@ -39,7 +39,7 @@ class Network(NamedTuple):
     last: Array  # (K, O)
     last_bias: Array  # (O,)
     skip: Array = NO_LAYER  # (F, O), or `NO_LAYER`
-    slope: Array = np.array([SLOPE])  # (1,): of negative numbers in the hidden layers
+    slope: Array = USUAL_SLOPE  # (1,): factor of negative numbers in the hidden layers
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
@@ -133,11 +133,16 @@ def checked(network: Network, features: Features) -> Network:
 def sealed_network(
     network: Network, inputs: int, outputs: int, hidden: tuple[int, int] | None = None
 ) -> Network:
-    """Return the network like `checked`, for these widths of its layers; None for any."""
+    """Check a network and make it read-only, like `checked`.
+
+    `inputs`, `outputs` and `hidden` (H, K) are the expected widths; `hidden` None allows any.
+    """
     check_type("network", network, Network, "a Network")
     fields = zip(Network._fields, network, strict=True)
     parts = [np.require(to_array(name, part), requirements="C").view() for name, part in fields]
     widths = hidden or (parts[1].shape + parts[3].shape + (0, 0))[:2]
+    if widths[0] == 0 and widths[1] > 0:
+        raise OptionError("first_bias: expected at least one unit")
     given = shapes_of(inputs, outputs, widths, relu=parts[6].size > 0)
     shapes = {"skip": (0, 0), "slope": (1,), **given}
     for name, part in zip(Network._fields, parts, strict=True):

@@ -45,10 +45,13 @@ LARGEST = 2**26
 """Maximum size of a file in bytes, compressed and uncompressed."""
 MOST_ARRAYS = 1000
 """Maximum number of arrays in a file, with that of the metadata."""
+MOST_WEIGHT = np.float32(1e9)
+"""Limit of a weight: sums of larger weights may overflow to NaN, which cannot index a table."""
 PROVENANCE = "provenance"
 """Name of the array that holds the metadata, a JSON text."""
 Shape: TypeAlias = tuple[int | str, ...]
 """Shape of an array for `check_weights`: a text stands for any length."""
+_PART = re.compile(r"[A-Za-z0-9_-]+")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")  # in ASCII the archive's text encodings agree
 
 
@@ -110,21 +113,30 @@ def write_weights(
 def write_parts(place: PathLike, parts: Mapping[str, Weights], *, half: bool = False) -> None:
     """Write weights by name of their part to a file, like `write_weights`.
 
-    Other parts of an existing file are kept. The metadata of a part get a "digest" of its arrays,
-    which is checked when they are read.
+    Other parts of an existing file are kept; a file of weights without parts is replaced. The
+    metadata of a part get a "digest" of its arrays, which is checked when they are read.
     """
+    check_type("parts", parts, Mapping, "weights by part")
+    for part, weights in parts.items():
+        if not isinstance(part, str) or not _PART.fullmatch(part) or part == PROVENANCE:
+            raise WeightsError(f"part={brief(part)}: expected a name of letters, digits, _ and -")
+        check_type(f"parts[{part!r}]", weights, Weights, "Weights")
     members: dict[str, Array] = {}
     if os.path.exists(place):
         data, name = read_content(place)
+        kept = tuple(f"{each}." for each in part_names(data, name) if each not in parts)
         with _damage_of(name):
-            members = read_archive(data)
-    members = {name: each for name, each in members.items() if name.split(".")[0] not in parts}
+            members = {n: array for n, array in read_archive(data).items() if n.startswith(kept)}
     for part, weights in parts.items():
         stored = read_archive(weights_bytes(weights.arrays, weights.metadata, half=half))
         made = json.loads(str(stored.pop(PROVENANCE))) | {"digest": digest_of(stored)}
         stored[PROVENANCE] = np.array(json.dumps(made, sort_keys=True))
         members |= {f"{part}.{name}": array for name, array in stored.items()}
-    _files.write_file(place, archive_bytes(members))
+    try:
+        content = archive_bytes(members)
+    except ValueError as error:
+        raise WeightsError(f"these weights cannot be stored: {error}") from None
+    _files.write_file(place, content)
 
 
 def digest_of(arrays: Mapping[str, Array]) -> str:
@@ -176,8 +188,8 @@ def check_weights(
     """Raise `WeightsError` unless the metadata is as expected and the arrays have these shapes.
 
     `expected` is the result of `made_for`; the weights may have more metadata. There must be no
-    other arrays, and all must be finite float32; the array `double` may be float64. A string in a
-    shape stands for any length, the same wherever that string is used.
+    other arrays, and all must be float32 below `MOST_WEIGHT`; the array `double` may be float64. A
+    string in a shape stands for any length from 1, the same wherever that string is used.
     """
     whose = check_metadata(weights, expected)
     check_type("shapes", shapes, Mapping, "shapes by name")
@@ -186,9 +198,9 @@ def check_weights(
         raise WeightsError(f"{whose}: the arrays {actual}: expected {names}")
     lengths: dict[int | str, int] = {}
     for key, shape in shapes.items():
-        array = weights.arrays[key]
+        array = np.asarray(weights.arrays[key])
         fits = len(shape) == array.ndim and all(
-            length == (axis if is_whole(axis) else lengths.setdefault(axis, length))
+            length == (axis if is_whole(axis) else lengths.setdefault(axis, length or 1))
             for axis, length in zip(shape, array.shape, strict=True)
         )
         dtype = array.dtype if key == double and array.dtype == np.float64 else np.float32
@@ -198,8 +210,10 @@ def check_weights(
                 f"{whose}: {brief(key)} is {array.dtype} {list(array.shape)}: expected float32 "
                 f"[{', '.join(map(str, allowed))}]"
             )
-        if not np.isfinite(array).all():
-            raise WeightsError(f"{whose}: {brief(key)} has a number that is not finite")
+        if not (np.abs(array) < MOST_WEIGHT).all():
+            raise WeightsError(
+                f"{whose}: {brief(key)} has a number that is not finite, or {MOST_WEIGHT:g} or more"
+            )
 
 
 def check_metadata(weights: Weights, expected: Mapping[str, str]) -> str:
@@ -209,6 +223,8 @@ def check_metadata(weights: Weights, expected: Mapping[str, str]) -> str:
     """
     check_type("weights", weights, Weights, "Weights")
     check_type("expected", expected, Mapping, "texts by name")
+    check_type("weights.arrays", weights.arrays, Mapping, "arrays by name")
+    check_type("weights.metadata", weights.metadata, Mapping, "metadata by name")
     made = weights.metadata
     variant = f", for {printable(str(made['variant']))}," if "variant" in made else ""
     whose = f"{weights.name}{variant} cannot be used here"
@@ -237,14 +253,17 @@ def weights_bytes(
 def parse_weights(data: bytes, name: str = "these weights", part: str = "") -> Weights:
     """Return the weights in the content of a file; a `WeightsError` names the file `name`.
 
-    Only the arrays of the part are read, if it is a file of parts. Raises `WeightsError` if a
-    single bit of them has changed since the file was written, except in unused parts of the
-    archive, such as its time stamps.
+    With `part`, only the arrays of that part are read and checked. Raises `WeightsError` if a
+    single bit of the arrays read has changed since the file was written, except in unused parts of
+    the archive, such as its time stamps.
     """
+    names = part_names(data, name)
+    if part and part not in names:
+        raise WeightsError(f"{name} has no weights of {part!r}")
+    if names and not part:
+        raise WeightsError(f"{name} is a file of parts: expected one of {', '.join(names)}")
     with _damage_of(name):
         arrays = read_archive(data, f"{part}." if part else "")
-        if part and not arrays:
-            raise ValueError(f"no part {part!r} in it")
         metadata = json.loads(str(arrays.pop(PROVENANCE, "null")))
         _check_metadata(metadata)
         if part and metadata.get("digest") != digest_of(arrays):
@@ -257,8 +276,8 @@ def part_names(data: bytes, name: str = "these weights") -> list[str]:
     """Return the names of the parts in the content of a file; none if it is no file of parts."""
     end = f".{PROVENANCE}.npy"
     with _damage_of(name):
-        found = read_zip(data, LARGEST, MOST_ARRAYS, lambda each: each.endswith(end))
-    return [each.removesuffix(end) for each in found]
+        members = read_zip(data, LARGEST, MOST_ARRAYS, lambda each: each.endswith(end))
+    return [each.removesuffix(end) for each in members]
 
 
 @contextmanager
@@ -296,10 +315,9 @@ def archive_bytes(arrays: Mapping[str, Array], metadata: object = None) -> bytes
 def read_archive(data: bytes, prefix: str = "") -> dict[str, Array]:
     """Return the arrays in the content of an `.npz` file by name, in C order.
 
-    Only names with the prefix are read, and it is removed from them.
-    The JSON text of the metadata, if any, is the array `PROVENANCE`. Checksums are verified: damage
-    raises the errors of `read_zip` and numpy, and so do more than `LARGEST` bytes or `MOST_ARRAYS`
-    arrays.
+    Only names with the prefix are read, and it is removed from them. The JSON text of the metadata,
+    if any, is the array `PROVENANCE`. Checksums are verified: damage raises the errors of
+    `read_zip` and numpy, and so do more than `LARGEST` bytes or `MOST_ARRAYS` arrays.
     """
     return {
         name.removeprefix(prefix).removesuffix(".npy"): np.asarray(

@@ -384,7 +384,10 @@ def fit_pairs(
 
     new = slice(-newest, None)
     before = residuals(forward(network, inputs(new)), new)
-    precision = np.linalg.inv(np.corrcoef(before.T))
+    try:
+        precision = np.linalg.inv(np.corrcoef(before.T))
+    except np.linalg.LinAlgError:
+        raise DivergedError("training diverged: the residuals of both calls are equal") from None
     trained = descend(
         network, len(x), inputs, slopes, rng, epochs=epochs, batch=PAIRS, learning_rate=rate
     )

@@ -194,7 +194,7 @@ class Preparation:
     def _was(self, kind: str) -> RowAgent | None:
         """Return the agent with the weights of an earlier preparation; None without them.
 
-        Unusable weights are reported and their file is deleted.
+        Unusable weights are reported and removed; those of the other agent stay.
         """
         try:
             weights = prepared_weights(kind, self.rules)
@@ -204,11 +204,17 @@ class Preparation:
                 return self._net(weights)
             return expert_with(call_network.checked_calls(self.rules, weights), self.rules)
         except WeightsError as error:
-            self.report(f"{error}; the file is not used, and is removed")
-            for file in prepared_files(self.rules, (kind,)):
-                with suppress(OSError):
-                    file.unlink()
-            return None
+            self.report(f"{error}; these weights are not used, and are removed")
+        other, kept = net.KIND if kind == call_network.KIND else call_network.KIND, {}
+        with suppress(WeightsError):
+            if weights := prepared_weights(other, self.rules):
+                kept[other] = weights
+        for file in prepared_files(self.rules, (kind,)):
+            with suppress(OSError):
+                file.unlink()
+        if kept:
+            write_parts(prepared_file(self.rules), kept)
+        return None
 
     def _fitted(self, calls: CallNetwork) -> Weights:
         """Return fitted calls of the expert: those of a finished step, or train and save them.

@@ -30,12 +30,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bideuchre_env._files import only_run_in
 from bideuchre_env.agents.expert.agent import DEALS, NO_SEARCH
 from bideuchre_env.agents.expert.call_network import KIND, VERSION, call_arrays
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.weights import Weights, made_for, write_parts
+from bideuchre_env.learning.weights import (
+    Weights,
+    made_for,
+    part_names,
+    read_content,
+    write_parts,
+)
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training.calls import expert_calls
 
@@ -88,14 +95,18 @@ def fit_all(args: Any, script: str, numbers: Sequence[str], part: str, fit: Fit)
     The weights become the part of a file of the game. Their provenance has the path `script`, its
     command, and the options of `args` named in `numbers`.
     """
-    for name in args.games:
-        start, place = time.perf_counter(), args.out / f"{name}.npz"
-        weights = fit(name, args)
-        command = args.command(script, ("games", *numbers), games=name)
-        chosen = {each: getattr(args, each) for each in numbers}
-        made = {"variant": name, "script": script, "command": command, **chosen}
-        write_parts(place, {part: Weights(weights.arrays, {**weights.metadata, **made})})
-        print(f"{place}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
+    with only_run_in(args.out):  # checked and locked before the training
+        for name in args.games:
+            if (place := args.out / f"{name}.npz").exists():
+                part_names(*read_content(place))  # raises `WeightsError` for a damaged file
+        for name in args.games:
+            start, place = time.perf_counter(), args.out / f"{name}.npz"
+            weights = fit(name, args)
+            command = args.command(script, ("games", *numbers), games=name)
+            chosen = {each: getattr(args, each) for each in numbers}
+            made = {"variant": name, "script": script, "command": command, **chosen}
+            write_parts(place, {part: Weights(weights.arrays, {**weights.metadata, **made})})
+            print(f"{place}: fitted in {time.perf_counter() - start:.0f} s", flush=True)
     return 0
 
 

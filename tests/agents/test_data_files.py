@@ -57,6 +57,15 @@ PARTS = [(name, part) for name in RULES for part in data.parts_of(name)]
 PAGE = (ROOT / "agents" / "README.md").read_text(encoding="utf-8")
 FROZEN = dict(re.findall(r"^\| `(\w+\.npz)` \| `(\w{64})` \|", PAGE, re.MULTILINE))
 
+FROZEN_PARTS = re.findall(r"^\| parts `(\w+)` \| `(\w{64})` \|", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("part", "expected"), FROZEN_PARTS)
+def test_parts_that_cannot_be_made_again_are_those_of_the_page(part, expected):
+    made = [data.package_part(name, part).metadata for name, each in PARTS if each == part]
+    digests = "".join(each["digest"] for each in made)
+    assert hashlib.sha256(digests.encode()).hexdigest() == expected
+
 
 def test_every_variant_has_one_file_with_the_weights_of_its_agents():
     assert {"expert"} == set.intersection(*(set(data.parts_of(name)) for name in RULES))
@@ -85,16 +94,18 @@ def test_only_the_arrays_of_an_agent_are_read(monkeypatch):
     read, loaded = [], weights.read_zip
 
     def spy(content, most, members, wanted):
-        read.extend(found := loaded(content, most, members, wanted))
-        return found
+        read.extend(each := loaded(content, most, members, wanted))
+        return each
 
     monkeypatch.setattr(weights, "read_zip", spy)
     weights.read_weights(FOLDER / "barrie_v0.npz", "expert")
-    assert {name.split(".")[0] for name in read} == {"expert"}
+    arrays = [name for name in read if not name.endswith("provenance.npy")]
+    assert {name.split(".")[0] for name in arrays} == {"expert"}
 
 
 def test_all_files_together_are_at_most_7_megabytes():
     assert FROZEN
+    assert {part for part, _ in FROZEN_PARTS} == {"expert", "score"}
     assert FROZEN.keys() < {file.name for file in EVERY_FILE}
     assert sum(file.stat().st_size for file in EVERY_FILE) <= 7 * 10**6
 

@@ -37,7 +37,13 @@ from bideuchre_env.agents.expert.win_table import (
     win_table,
 )
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.network import Network, forward, sealed_network, zero_network
+from bideuchre_env.learning.network import (
+    Network,
+    arrays_of,
+    forward,
+    sealed_network,
+    zero_network,
+)
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import CARD_NAMES, SUITS
@@ -328,7 +334,9 @@ def test_every_variant_has_its_own_networks_and_table(name):
         part = fitted_part(same)
         assert (part and part.metadata["variant"]) == (name if name in FITTED else None)
         if name in FITTED:
-            assert np.array_equal(load_score_network(same).first, part.arrays["network.first"])
+            stored = arrays_of(load_score_network(same), "network")
+            assert {*stored, "wins"} == {*part.arrays}
+            assert all(np.array_equal(stored[each], part.arrays[each]) for each in stored)
         table = win_table(same)
         assert table.dtype == np.float64
         assert ((table >= 0.0) & (table <= 1.0)).all()

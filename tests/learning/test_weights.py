@@ -16,7 +16,7 @@ from support.strategies import in_two_sizes, rules
 
 from bideuchre_env import Bid, Rules
 from bideuchre_env._files import Output
-from bideuchre_env.errors import BidEuchreError, OutputError, WeightsError
+from bideuchre_env.errors import BidEuchreError, OptionError, OutputError, WeightsError
 from bideuchre_env.learning.weights import (
     LARGEST,
     Weights,
@@ -359,9 +359,29 @@ def test_parts_of_a_file_are_replaced_one_by_one(tmp_path):
     assert ({*ppo.arrays}, ppo.metadata["seed"]) == ({"b"}, "2")
     write_parts(tmp_path / "again.npz", {"net": after, "ppo": ppo})
     assert read_weights(tmp_path / "again.npz", "ppo").metadata == ppo.metadata
-    for part, message in (("expert", "no part 'expert' in it"), ("", "metadata=None")):
-        with pytest.raises(WeightsError, match=rf"game\.npz is damaged, or .*: {message}"):
+    for part, message in (("expert", "has no weights of 'expert'"), ("", "expected one of net, p")):
+        with pytest.raises(WeightsError, match=rf"game\.npz .*{message}"):
             read_weights(place, part)
+    write_weights(place, {"a": np.ones(2)}, {})  # a file without parts is replaced
+    write_parts(place, {"net": first})
+    assert part_names(place.read_bytes()) == ["net"]
+    assert read_weights(place, "net").metadata["digest"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        ({"": Weights({}, {})}, WeightsError, "part='': expected a name of letters"),
+        ({"a.b": Weights({}, {})}, WeightsError, "part='a.b'"),
+        ({3: Weights({}, {})}, WeightsError, "part=3"),
+        ({"net": {}}, OptionError, "expected Weights"),
+        ([], OptionError, "expected weights by part"),
+    ],
+)
+def test_unusable_parts_are_refused_and_nothing_is_written(parts, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        write_parts(tmp_path / "game.npz", parts)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_part_with_changed_arrays_is_refused_alone(tmp_path):

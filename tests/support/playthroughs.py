@@ -31,7 +31,7 @@ QUICK = ("cincinnati_v0", "indiana_v0")
 
 
 def slow_unless(quick: Iterable[Any], cases: Iterable[Any]) -> list[Any]:
-    """Parameters of a dear test: the README's command runs the `quick` cases, CI runs all."""
+    """Parameters of an expensive test: the README's command runs the `quick` cases, CI runs all."""
     return [
         each
         if each in quick

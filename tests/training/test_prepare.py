@@ -22,7 +22,13 @@ from bideuchre_env.evaluation.schedules import all_pairs
 from bideuchre_env.evaluation.tournament import Tournament
 from bideuchre_env.evaluation.tournament_files import first_changed
 from bideuchre_env.learning.network import forward
-from bideuchre_env.learning.weights import parse_weights, read_weights, weights_bytes, write_parts
+from bideuchre_env.learning.weights import (
+    parse_weights,
+    part_names,
+    read_weights,
+    weights_bytes,
+    write_parts,
+)
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
@@ -291,6 +297,21 @@ def test_a_prepared_file_that_does_not_fit_is_an_error(farm):
     write_parts(file, {"expert": net})
     with pytest.raises(WeightsError, match="kind="):
         agents.make("expert", farm.rules)
+
+
+def test_unusable_weights_are_removed_and_those_of_the_other_agent_stay(farm, whole):
+    write_file(farm, whole)
+    file, lines = prepared_file(farm.rules), []
+    net = parse_weights(whole, part="net")
+    write_parts(file, {"expert": net})
+    prepare = small(farm, report=lines.append)
+    assert prepare._was("expert") is None
+    assert "these weights are not used, and are removed" in lines[0]
+    assert part_names(file.read_bytes()) == ["net"]
+    assert prepare._was("net").name == "net"
+    file.write_bytes(b"nonsense")
+    assert prepare._was("net") is None
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("name", RULES)
