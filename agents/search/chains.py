@@ -29,6 +29,7 @@ from bideuchre_env.core.observation.resample import (
     PLACES,
     Redeal,
     count_played,
+    sort_kinds,
 )
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.records import State
@@ -358,6 +359,7 @@ def replace(world: State, mixing: Mixing, place: int, i: int, kind: int) -> int:
         return 1 << ((declarer + 2) & 3)
     if place == KITTY_PILE:
         world.kitty[i] = kind
+        sort_kinds(world.kitty)
         return 0
     changed = 1 << place
     if mixing.hides_passed == 1 and place == declarer and was_passed(world, mixing, i):

@@ -218,7 +218,7 @@ NAN = float("nan")
 ERROR, POINTS = "expected a number from 0 to 100", "expected points from 0 to 100"
 COUNT, LIMIT = "expected a whole number from 1 to 10000", "above 0 and up to 3,600,000"
 INVALID = [  # agents, an option, bad values, and a part of the message
-    ("expert", "network", [np.zeros(3)], "expected one record"),
+    ("expert", "network", [np.zeros(3)], "expected a .call_network.CallNetwork"),
     ("expert", "wanted", [(1,), (-1,) * 13], "expected 13 whole numbers from 0"),
     ("expert", "margin", ["x", NAN], ERROR),
     ("expert", "standard_errors", [-1], ERROR),
