@@ -207,14 +207,14 @@ def test_a_critic_in_the_network_is_left_out_and_the_modes_of_its_parts_stay(tmp
 @pytest.mark.slow
 def test_a_network_that_torch_exports_wrongly_is_refused(tmp_path):
     """It is one with torch before 2.14; later versions export it rightly."""
-    pytest.importorskip("torch")
+    torch = pytest.importorskip("torch")
     size, n, path = encoder_of(RULES).size, encoder_of(RULES).n_actions, tmp_path / "policy.npz"
     agent, (observations, masks) = FeatureAgent(RULES, two_heads("alias", size, n)), rows()
-    try:
-        agent.save(path)
-    except OptionError as error:
-        assert "not exported rightly" in str(error)
+    if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 14):
+        with pytest.raises(OptionError, match="not exported rightly"):
+            agent.save(path)
         return
+    agent.save(path)
     again = FeatureAgent(RULES, path).act_rows(observations, masks)
     assert (again == agent.act_rows(observations, masks)).all()
 
