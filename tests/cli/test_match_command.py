@@ -41,6 +41,7 @@ def test_boards_are_2000_unless_a_number_of_boards_or_games_is_given(capsys, mon
     assert lengths == [(2000, 0), (0, 4), (50_000, 0)]
 
 
+@pytest.mark.slow
 def test_the_same_result_is_printed_as_json_and_written_as_csv_and_picture(capsys):
     pytest.importorskip("matplotlib")
     command = ["match", "rule", "random", "--boards", "40", "--games", "4", "--seed", "4"]

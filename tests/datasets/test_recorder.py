@@ -59,6 +59,7 @@ def records_of(game, actions, ends, seed, **options):
     return [record for _, _, record in sorted(records, key=lambda each: each[:2])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "options"),
     [

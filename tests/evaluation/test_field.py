@@ -161,6 +161,7 @@ def test_the_rating_over_all_variants_is_the_mean_of_the_ratings():
     assert "all variants: Strength" in str(result)
 
 
+@pytest.mark.slow
 def test_cross_play_is_compared_with_self_play_board_by_board(tmp_path):
     agents, rivals = ("rule", "cautious", "timid"), ("random", "rule")
     result = play(tmp_path, agents, rivals, games=0, partners=True)

@@ -158,6 +158,7 @@ ODD = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["games.jsonl", "saved.json", "results.json"])
 def test_odd_values_in_json_are_errors_of_the_package(name, contents, tmp_path):
     line = contents[name] if name == "results.json" else contents[name].splitlines()[0]

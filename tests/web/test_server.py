@@ -292,6 +292,7 @@ def fuzzed(rng, client):
     return seat, method, path, headers, body, host
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [500, pytest.param(10_000, marks=pytest.mark.long)])
 @in_loop
 async def test_fuzzed_requests_crash_nothing_and_leak_nothing(count):
