@@ -450,7 +450,7 @@ def test_a_round_of_the_script_corrects_the_odds(script):
     assert (new == EQUAL).all()  # entries without observations
 
 
-@pytest.mark.parametrize("name", ["six_card_v0", "pepper_v0"])
+@pytest.mark.parametrize("name", ["six_card_v0", "indiana_v0"])
 def test_weights_of_a_game_become_the_packages_own(name, tmp_path, capsys):
     """Weights of `net` become float16; other parts of the file stay."""
     rules, file = RULES[name], tmp_path / "mine.npz"
