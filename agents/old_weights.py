@@ -1,4 +1,4 @@
-"""Files of weights in the form of bideuchre_env 0.2, which are read until 0.3.
+"""Files of weights in their earlier form, which are read until version 0.3.
 
 Such a file has the weights of one agent, and other names for the arrays of the calls.
 """

@@ -44,7 +44,7 @@ _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
 
 
 _HashAndWeights: TypeAlias = tuple[str | None, Weights | None]
-"""The hash of a file and the weights in it; None for what is missing."""
+"""The hash of a file, None without a file, and its weights of a kind of agent, None without any."""
 _last: dict[tuple[Path, str], _HashAndWeights] = {}
 
 
@@ -86,7 +86,7 @@ def prepared_file(rules: Rules) -> Path:
 
 
 def prepared_files(rules: Rules, kinds: tuple[str, ...] = PREPARED) -> list[Path]:
-    """Return the paths that may have weights of these kinds: those of version 0.2 come last."""
+    """Return the paths that may have weights of these kinds; the earlier form comes last."""
     file = prepared_file(rules)
     return [file, *(file.with_name(f"{kind}-{file.name}") for kind in kinds)]
 
@@ -114,7 +114,7 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
 
 
 def _find(place: Path, kind: str) -> _HashAndWeights:
-    """Return the hash of a file and its weights of a kind of agent; None for what is missing.
+    """Return the hash of a file, and its weights of a kind of agent, as `_HashAndWeights`.
 
     The file is read again only if it has changed.
     """

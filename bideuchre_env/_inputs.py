@@ -61,12 +61,13 @@ def check_size(path: PathLike, size: int, most: int) -> None:
 
 
 def read_zip(
-    data: bytes, most: int, members: int, wanted: Callable[[str], Any] = bool
+    data: bytes, most: int, members: int, selects: Callable[[str], Any] = bool
 ) -> dict[str, bytes]:
-    """Return the `wanted` members of a zip archive by name, each verified by its checksum.
+    """Return members of a zip archive by name, each verified by its checksum.
 
-    They are stored, or compressed by deflate. Raises `ValueError`, or an error of zipfile or zlib,
-    for a damaged archive, for more than `most` bytes, and for more than `members` members.
+    `selects(name)` returns whether to read a member. Members are stored, or compressed by deflate.
+    Raises `ValueError`, or an error of zipfile or zlib, for a damaged archive, for more than `most`
+    bytes, and for more than `members` members.
     """
     import zipfile  # late, for a fast import of the package
 
@@ -85,7 +86,7 @@ def read_zip(
         if len({member.filename for member in listed}) < len(listed):
             raise ValueError("two members of one name")
         for member in listed:
-            if not wanted(member.filename):
+            if not selects(member.filename):
                 continue
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError("expected no compression but deflate")

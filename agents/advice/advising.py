@@ -27,6 +27,7 @@ from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
 from bideuchre_env.errors import IllegalActionError, OptionError
+from bideuchre_env.records.words import action_to_do
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
@@ -196,6 +197,7 @@ class Advisor:
             check_array("action_mask", mask, np.int8, (self.actions.n,), any_order=True)
             if not np.array_equal(mask != 0, masks[0] != 0):
                 raise OptionError("action_mask: expected the mask of the observation")
+        to_do = action_to_do(space.worlds[0], self.rules).removeprefix("to ")
         also = to_list("also", also, "numbers of actions")
         for action in also:
             if not is_integer(action) or not 0 <= action < self.actions.n or not masks[0][action]:
@@ -205,6 +207,7 @@ class Advisor:
         return Situation(
             rules=self.rules,
             seat=seat,
+            to_do=to_do,
             view=space.expert.views.copy()[0],
             mask=masks[0],
             certain=int(plan["expert_action"]) if plan["certain"] else -1,

@@ -38,7 +38,7 @@ from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.records import View
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.words import LAY_AWAY, STRAIN_WORDS, TO_DO
+from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
 from bideuchre_env.rules.rules import Rules
@@ -56,6 +56,8 @@ class Situation:
     rules: Rules
     seat: int
     """The seat number to report; `view` and the outcomes have relative seats, 0 the seat to act."""
+    to_do: str
+    """The decision in words, one of the values of `Advice.phase`, such as "call" or "play"."""
     view: View
     """The view of the seat to act, a record of `VIEW`."""
     mask: Array
@@ -94,12 +96,6 @@ class Situation:
     def phase(self) -> Phase:
         """The phase of the hand."""
         return Phase(int(self.view["phase"]))
-
-    @property
-    def to_do(self) -> str:
-        """The decision in words, one of the values of `Advice.phase`, such as "call" or "play"."""
-        away = self.phase == Phase.GIVING and len(self.kinds) > self.rules.tricks  # only then
-        return (LAY_AWAY if away else TO_DO[self.phase]).removeprefix("to ")
 
     def option(self, action: int) -> Option:
         """Return the option of an action that was tried."""

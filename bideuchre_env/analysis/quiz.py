@@ -139,7 +139,8 @@ def _question(number: int, question: Question, rules: Rules) -> str:
     row, seat = question.row[0], int(question.row["turn"][0])
     phase, look = Phase(int(row["phase"])), Look(row, rules, seat)
     ask = _ASK.get(phase) or f"What do you {'play' if row['led'] >= 0 else 'lead'}?"
-    ask = "Which card do you lay away?" if look.lays_away else ask
+    if look.lays_away:
+        ask = "Which card do you lay away?"
     text = f"Your cards: {' '.join(map(signed, look.hand(seat)))}."
     if look.left_bower() and phase > Phase.NAMING:
         text += f" {look.left_bower_words()}"

@@ -143,8 +143,8 @@ def sealed_network(
     widths = hidden or (parts[1].shape + parts[3].shape + (0, 0))[:2]
     if widths[0] == 0 and widths[1] > 0:
         raise OptionError("first_bias: expected at least one unit")
-    given = shapes_of(inputs, outputs, widths, relu=parts[6].size > 0)
-    shapes = {"skip": (0, 0), "slope": (1,), **given}
+    shapes: dict[str, Shape] = {"skip": (0, 0), "slope": (1,)}
+    shapes |= shapes_of(inputs, outputs, widths, relu=parts[6].size > 0)
     for name, part in zip(Network._fields, parts, strict=True):
         if part.dtype != np.float32:
             raise OptionError(f"{name}: expected float32 weights, not {part.dtype}")

@@ -124,9 +124,9 @@ def write_parts(place: PathLike, parts: Mapping[str, Weights], *, half: bool = F
     members: dict[str, Array] = {}
     if os.path.exists(place):
         data, name = read_content(place)
-        kept = tuple(f"{each}." for each in part_names(data, name) if each not in parts)
+        others = tuple(f"{each}." for each in part_names(data, name) if each not in parts)
         with _damage_of(name):
-            members = {n: array for n, array in read_archive(data).items() if n.startswith(kept)}
+            members = {n: array for n, array in read_archive(data).items() if n.startswith(others)}
     for part, weights in parts.items():
         stored = read_archive(weights_bytes(weights.arrays, weights.metadata, half=half))
         made = json.loads(str(stored.pop(PROVENANCE))) | {"digest": digest_of(stored)}

@@ -205,15 +205,15 @@ class Preparation:
             return expert_with(call_network.checked_calls(self.rules, weights), self.rules)
         except WeightsError as error:
             self.report(f"{error}; these weights are not used, and are removed")
-        other, kept = net.KIND if kind == call_network.KIND else call_network.KIND, {}
+        other, parts = net.KIND if kind == call_network.KIND else call_network.KIND, {}
         with suppress(WeightsError):
             if weights := prepared_weights(other, self.rules):
-                kept[other] = weights
+                parts[other] = weights
         for file in prepared_files(self.rules, (kind,)):
             with suppress(OSError):
                 file.unlink()
-        if kept:
-            write_parts(prepared_file(self.rules), kept)
+        if parts:
+            write_parts(prepared_file(self.rules), parts)
         return None
 
     def _fitted(self, calls: CallNetwork) -> Weights:

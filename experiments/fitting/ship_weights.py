@@ -1,10 +1,10 @@
-"""Add weights of `bideuchre prepare` or `learn_cards.py` to the package's data, for a variant.
+"""Add weights of `bideuchre prepare`, `learn_cards.py` or `train_ppo.py` to the package's data.
 
     python experiments/fitting/ship_weights.py --weights runs/learn_cards/pepper_v0.npz
 
-The variant is that with the rules in the file. Its parts `expert` and `net`, the latter stored as
-float16, replace those of `VARIANT.npz` in `--out`. The command and the settings of the training
-stay in the metadata.
+The variant is that with the rules in the file. The parts of the file replace those of `VARIANT.npz`
+in `--out`; `net` and `ppo` are stored as float16. The command and the settings of the training stay
+in the metadata.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bideuchre_env.agents.expert.call_network import checked_calls
-from bideuchre_env.agents.learned.net import KIND, weights_for
+from bideuchre_env.agents.expert.call_network import KIND, checked_calls
+from bideuchre_env.agents.making import make
 from bideuchre_env.agents.old_weights import read_parts
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
@@ -37,18 +37,23 @@ def main(args: Args) -> int:
         for weights in read_parts(file):
             variant, part = variant_of(weights), weights.metadata["kind"]
             if part == KIND:
-                weights_for(RULES[variant], weights)  # checks them
-            else:
                 checked_calls(RULES[variant], weights)
+            else:
+                make(part, RULES[variant], weights=weights)  # checks them
             made = {**weights.metadata, "variant": variant}
             place = args.out / f"{variant}.npz"
-            write_parts(place, {part: replace(weights, metadata=made)}, half=part == KIND)
+            write_parts(place, {part: replace(weights, metadata=made)}, half=part != KIND)
             print(f"{file}: {part} written to {place}")
     return 0
 
 
 def variant_of(weights: Weights) -> str:
-    """Return the name of the variant with the rules that the weights were trained for."""
+    """Return the name of the variant that the weights were trained for.
+
+    `train_ppo.py` stores its name, the others the rules.
+    """
+    if "settings" not in weights.metadata:
+        return str(weights.metadata["variant"])
     rules = Rules(**weights.metadata["settings"]["rules"])
     for name, known in RULES.items():
         if known == rules:

@@ -98,19 +98,7 @@ def test_hidden_exchanged_cards_are_sampled_in_proportion_to_their_likelihood():
         defends = (int(state["turn"]) ^ int(state["declarer"])) & 1
         if state["phase"] != PLAY or state["trick"] < 5 or not defends:
             continue
-        sample = sampled_worlds(agent, row, mask, 1000, 10)
-        if sample is None:
-            continue
-        space, logs = agent.space, np.empty(40_000)
-        chains = card_shares(sample[0]["hands"][:, 1:], sample[0]["passed"], sample[1], rules)
-        space.mixings["n_stored"] = 0
-        weigh_worlds(space, logs, 0, len(logs), 1e9)
-        weights = np.exp(logs - logs.max())
-        if weights.sum() ** 2 / (weights**2).sum() < 100:
-            continue  # the effective sample size is too small
-        drawn = [drawn_world(space, number) for number in range(len(logs))]
-        hands, passed = (np.array(part) for part in zip(*drawn, strict=True))
-        compared.append(np.abs(chains - card_shares(hands, passed, weights, rules)).max())
+        compared += differences(agent, row, mask, "passed", 40_000)
     assert len(compared) > 3
     assert np.mean(compared) < 0.15
 
@@ -121,24 +109,32 @@ def test_hands_beside_a_kitty_are_sampled_in_proportion_to_their_likelihood():
     for row, mask, state in decisions(rules, 12, seed=3):
         if state["phase"] != AUCTION or state["calls_made"] < 2:
             continue
-        sample = sampled_worlds(agent, row, mask, 1000, 10)
-        if sample is None:
-            continue
-        space, logs = agent.space, np.empty(20_000)
-        chains = card_shares(sample[0]["hands"][:, 1:], sample[0]["kitty"], sample[1], rules)
-        space.mixings["n_stored"] = 0
-        weigh_worlds(space, logs, 0, len(logs), 1e9)
-        weights = np.exp(logs - logs.max())
-        if weights.sum() ** 2 / (weights**2).sum() < 100:
-            continue  # the effective sample size is too small
-        drawn = [drawn_world(space, number, "kitty") for number in range(len(logs))]
-        hands, kitty = (np.array(part) for part in zip(*drawn, strict=True))
-        compared.append(np.abs(chains - card_shares(hands, kitty, weights, rules)).max())
+        compared += differences(agent, row, mask, "kitty", 20_000)
     assert len(compared) > 3
     assert np.mean(compared) < 0.15
 
 
-def drawn_world(space, number, pile="passed"):
+def differences(agent, row, mask, pile, draws):
+    """The largest difference of card shares between chains and weighted draws, in a list.
+
+    It is empty without a search, and if the effective sample size of the draws is too small.
+    """
+    sample = sampled_worlds(agent, row, mask, 1000, 10)
+    if sample is None:
+        return []
+    space, logs = agent.space, np.empty(draws)
+    chains = card_shares(sample[0]["hands"][:, 1:], sample[0][pile], sample[1], agent.rules)
+    space.mixings["n_stored"] = 0
+    weigh_worlds(space, logs, 0, len(logs), 1e9)
+    weights = np.exp(logs - logs.max())
+    if weights.sum() ** 2 / (weights**2).sum() < 100:
+        return []
+    drawn = [drawn_world(space, number, pile) for number in range(len(logs))]
+    hands, piles = (np.array(part) for part in zip(*drawn, strict=True))
+    return [np.abs(chains - card_shares(hands, piles, weights, agent.rules)).max()]
+
+
+def drawn_world(space, number, pile):
     """The other hands and the cards of a pile in the world with this number."""
     low = (int(space.plans["stream"][0]) + number * 0x9E3779B97F4A7C15) % 2**64
     resample_row(space.worlds, space.expert.tables, 0, space.redeals, np.uint64(low), space.high)

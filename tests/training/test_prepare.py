@@ -95,7 +95,7 @@ def bytes_of(game):
 
 
 def write_file(game, data, old=""):
-    """Write the prepared file of a game, or that of version 0.2 for a kind of agent."""
+    """Write the prepared file of a game, or that of the earlier form for a kind of agent."""
     file = prepared_file(game.rules)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.with_name(f"{old and old + '-'}{file.name}").write_bytes(data)
@@ -232,7 +232,7 @@ OLD_NAMES = {
 
 
 def in_the_old_form(weights):
-    """The content of a file of version 0.2, and with its settings as a text, like version 0.1."""
+    """The content of a file in the earlier form, and also with its settings as a text."""
     arrays = {OLD_NAMES.get(name, name): array for name, array in weights.arrays.items()}
     del arrays["calls.slope"]
     arrays |= {name: arrays[name][:, 0] for name in ("calls.last", "calls.straight")}
