@@ -19,7 +19,7 @@ import numpy as np
 
 from bideuchre_env.agents.data import package_part, parts_of
 from bideuchre_env.agents.rule.agent import RuleWorkspace, act_by_rule, rule_workspace
-from bideuchre_env.agents.rule.win_curve import final_chance, win_chance, worth
+from bideuchre_env.agents.rule.win_curve import final_chance, floor_chance, win_chance, worth
 from bideuchre_env.core.phases.deal import deal_hand, seed_stream, start_game
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.records import Tables, View
@@ -227,6 +227,11 @@ def table_chance(
     whether the bid was made.
     """
     if t.win_rule == ROUNDS:
+        chance = -1.0
+        if view.hands_left > 1 and wins.shape[0] > 0:
+            chance = floor_chance(view, t, ours, theirs, us_declare, made)
+        if chance >= 0.0:
+            return chance
         return rounds_chance(view, wins, view.hands_left - 1, ours - theirs)
     if wins.shape[0] > 0 and view.hands_left >= SHORT:
         us, them = view.to_go[0], view.to_go[1]

@@ -1,9 +1,8 @@
 """Value of points: the chance to win the game after this hand's points.
 
 The chance is a logistic curve of the lead, whose width grows with the hands still to be played; at
-the target and the floor the rules themselves decide. In games of a fixed number of hands a floor is
-not considered. An agent that plays for points (`view.for_points`) ignores the score: every point
-has the same value.
+the target and the floor the rules themselves decide. An agent that plays for points
+(`view.for_points`) ignores the score: every point has the same value.
 """
 
 from __future__ import annotations
@@ -90,6 +89,18 @@ def final_chance(
 
 
 @kernel
+def floor_chance(
+    view: View, t: Tables, ours: float, theirs: float, us_declare: bool, made: bool
+) -> float:
+    """Return `final_chance` of a game of a fixed number of hands, of which some are left.
+
+    Only a score at the floor ends such a game early. The other arguments are those of `win_chance`.
+    """
+    us_to_go = t.target - view.score[0] - ours
+    return final_chance(t, us_to_go, t.target - view.score[1] - theirs, us_declare, made)
+
+
+@kernel
 def win_chance(
     view: View, t: Tables, ours: float, theirs: float, us_declare: bool, made: bool
 ) -> float:
@@ -103,7 +114,8 @@ def win_chance(
         lead = float(view.score[0] - view.score[1]) + ours - theirs
         if left <= 0.0:
             return 0.5 if lead == 0.0 else (1.0 if lead > 0.0 else 0.0)
-        return lead_chance(lead, tricks, left)
+        chance = floor_chance(view, t, ours, theirs, us_declare, made)
+        return chance if chance >= 0.0 else lead_chance(lead, tricks, left)
     gap_us, gap_them = float(view.to_go[0]) - ours, float(view.to_go[1]) - theirs
     chance = final_chance(t, gap_us, gap_them, us_declare, made)
     if chance >= 0.0:

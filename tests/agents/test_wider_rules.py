@@ -87,3 +87,21 @@ def test_the_chance_to_win_ends_at_the_floor():
     assert 0.2 < floored[low, even] < free[low, even] - 0.01
     assert floored[low, even] == pytest.approx(1 - floored[even, low])
     assert floored[even, even] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("agent", ["rule", "expert"])
+@pytest.mark.parametrize("hand", ["QS AH TD 9D JC 9C", "KH TS 9C TH QD JC"])
+def test_a_thin_bid_is_not_risked_if_it_may_end_a_game_of_hands_at_the_floor(agent, hand):
+    """F.20: "a side at or below it loses"; after the last hand the higher score wins (no floor)."""
+    calls = {}
+    for floor in (None, -10):
+        rules = RULES["cincinnati_v0"].replace(
+            win_rule="rounds", rounds=2, target=None, floor=floor
+        )
+        for played in (2, 7):
+            position = Position(
+                rules, {0: hand}, dealer=3, score=(-9, -9), played=played, agent=agent
+            )
+            calls[floor, played] = position.choice()
+    assert (calls[None, 2], calls[-10, 2]) == ("bid 3", "pass")
+    assert calls[None, 7] == calls[-10, 7]
