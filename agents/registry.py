@@ -49,6 +49,7 @@ GROUP = "bideuchre_env.agents"
 BUILT_IN = {
     "random": "bideuchre_env.agents.random_agents:RandomAgent",
     "cautious": "bideuchre_env.agents.random_agents:CautiousAgent",
+    "beginner": "bideuchre_env.agents.rule.beginner:BeginnerAgent",
     "rule": "bideuchre_env.agents.rule.agent:RuleAgent",
     "ppo": "bideuchre_env.agents.learned.ppo:PpoAgent",
     "expert": "bideuchre_env.agents.expert.agent:ExpertAgent",

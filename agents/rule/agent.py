@@ -74,6 +74,17 @@ def rule_workspace(rules: Rules, weights: Array | None = None) -> RuleWorkspace:
     )  # fmt: skip
 
 
+def bolder(weights: Array, tricks: float) -> Array:
+    """Return a copy of `bidding.WEIGHTS` that counts so many tricks more in every hand.
+
+    For a lone hand, `tricks` is added to the log-odds to take every trick.
+    """
+    bold = weights.copy()
+    bold["tricks"][:, DECLARER, :, TRUMPS.constant] += tricks
+    bold["lone"][..., TRUMPS.constant] += tricks
+    return bold
+
+
 def many_workspaces(work: RuleWorkspace, n: int) -> RuleWorkspace:
     """Return a copy of a workspace with n views and scratch records, one for each of n rows.
 
@@ -128,11 +139,9 @@ class RuleAgent(RowAgent):
         super().__init__(rules, seed)
         boldness = check_number("boldness", boldness, -MOST_BOLD, MOST_BOLD, "tricks ")
         self._workspace = rule_workspace(rules, weights)
-        if boldness:  # for a lone hand it adds to the log-odds to take every trick
-            bold = self._workspace.weights.copy()
-            bold["tricks"][:, DECLARER, :, TRUMPS.constant] += boldness
-            bold["lone"][..., TRUMPS.constant] += boldness
-            self._workspace = self._workspace._replace(weights=sealed(bold))
+        if boldness:
+            bold = sealed(bolder(self._workspace.weights, boldness))
+            self._workspace = self._workspace._replace(weights=bold)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row; int64 (n,)."""

@@ -28,7 +28,7 @@ from bideuchre_env.core.state import AUCTION, GIVING, NAMING, PASSING, PLAY
 from bideuchre_env.errors import IllegalActionError, OptionError
 from bideuchre_env.rules.variants import RULES
 
-FAST = ("random", "cautious", "rule")
+FAST = ("random", "cautious", "beginner", "rule")
 ALL = (*FAST, "expert", "ppo", "net", "net:search=true", "net:goal=points", *SEARCH)
 
 
@@ -177,7 +177,7 @@ def test_registered_agents_are_made_by_name(monkeypatch):
 
 @pytest.mark.parametrize("name", ["grandmaster", "", None, 3, ["rule"]])
 def test_an_unknown_name_lists_the_known_ones(name):
-    with pytest.raises(OptionError, match="random, cautious, rule"):
+    with pytest.raises(OptionError, match="random, cautious, beginner, rule"):
         agents.make(name, RULES["barrie_v0"])
 
 

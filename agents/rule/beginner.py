@@ -1,0 +1,171 @@
+"""Agent `beginner`: the rule player with the mistakes of people who have just learned the game.
+
+It follows the same maxims, but misjudges most hands by half a trick, forgets side cards of earlier
+tricks, and plays some cards without care: leads at random, wins tricks with its highest card, and
+throws off from a random suit.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import NamedTuple
+
+import numpy as np
+
+from bideuchre_env.agents.data import sealed
+from bideuchre_env.agents.protocols import AgentInfo, check_number
+from bideuchre_env.agents.rule.agent import (
+    RuleAgent,
+    RuleWorkspace,
+    bolder,
+    legal_choice,
+    rule_bid,
+    rule_card,
+    useful_calls,
+)
+from bideuchre_env.agents.rule.certain import winning_cards
+from bideuchre_env.core.card_order import highest, lowest
+from bideuchre_env.core.phases.deal import fraction, mix, split_seed
+from bideuchre_env.core.records import State, Tables, View
+from bideuchre_env.core.state import AUCTION, NAMING, PLAY
+from bideuchre_env.core.view import add_kind, count, see_exchange, see_observation, show_hand
+from bideuchre_env.learning.sampling import observation_words
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.rules import Rules
+from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
+from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+
+MISJUDGED = 0.5  # tricks by which a third of the hands are overrated, and a third underrated
+FORGETS = 0.5  # probability that the side cards of earlier tricks are forgotten, at each card
+
+
+class BeginnerWorkspace(NamedTuple):
+    """Workspace of the rule player, and the draws that decide about mistakes."""
+
+    rule: RuleWorkspace  # `weights` has three records: underrates the hand, as it is, overrates it
+    salts: Array  # uint64 (2,), the seed: [0] decides which hands are misjudged
+    words: Array  # uint64 (n,), random bits for each decision
+    careless: Array  # float64 (1,), the probability of a careless card
+
+
+class BeginnerAgent(RuleAgent):
+    """Plays like `rule`, but misjudges hands, forgets cards, and is careless in some of its plays.
+
+    Args:
+        rules: the rules of the game.
+        seed: determines the mistakes; None: a random seed. The same observation always has the
+            same mistake.
+        mistakes: mean number of careless cards in a hand, 0 to the number of tricks.
+
+    Raises:
+        OptionError: an option has an invalid value.
+    """
+
+    name = "beginner"
+    info = AgentInfo(
+        "Plays like `rule`, but misjudges hands, forgets cards and plays some carelessly.",
+        {"mistakes": "mean number of careless cards in a hand"},
+        milliseconds=0.001,
+    )
+
+    def __init__(self, rules: Rules, *, seed: int | None = None, mistakes: float = 1.0) -> None:
+        super().__init__(rules, seed=seed)
+        share = check_number("mistakes", mistakes, 0, rules.tricks) / rules.tricks
+        self._careless = np.array([share])
+        self._seed = secrets.randbits(128) if seed is None else int(seed)
+        weights = self._workspace.weights
+        judged = [bolder(weights, tricks) for tricks in (-MISJUDGED, 0.0, MISJUDGED)]
+        self._workspace = self._workspace._replace(weights=sealed(np.concatenate(judged)))
+
+    def choose(self, observations: Array, action_masks: Array) -> Array:
+        """Return a legal action for every row; int64 (n,)."""
+        words, salts = observation_words(self._seed, observations), np.array(split_seed(self._seed))
+        work = BeginnerWorkspace(self.workspace(), salts, words, self._careless)
+        return self._fill(beginner_rows, observations, action_masks, work)
+
+
+@entry_kernel
+def beginner_rows(
+    observations: Array, masks: Array, work: BeginnerWorkspace, choices: Array
+) -> None:
+    """Fill `choices` with the beginner's action for every row."""
+    rule = work.rule
+    t, o, known, view = rule.tables[0], rule.offsets[0], rule.known[0], rule.views[0]
+    for i in range(len(observations)):
+        mask = row_of(masks, i)
+        legal = see_observation(row_of(observations, i), mask, t, o, known, view)
+        if view.phase == AUCTION or view.phase == NAMING:
+            hashed = mix(np.uint64(known.hands[0]) ^ work.salts[0])
+            judgement = rule.weights[int(hashed % np.uint64(len(rule.weights)))]
+            calls = useful_calls(view, t, legal)
+            choice = rule_bid(view, calls, t, judgement, rule.scratch[0])
+        else:
+            careless = fraction(work.words[i]) < work.careless[0]
+            draw = fraction(mix(work.words[i]))
+            choice = t.card_offset + beginner_card(view, known, t, legal, careless, draw)
+        choices[i] = legal_choice(choice, mask, t)
+
+
+@kernel
+def beginner_card(
+    view: View, known: State, t: Tables, legal: int, careless: bool, draw: float
+) -> int:
+    """Return the card to lay away, give up, pass or play: a kind of the `legal` ones (bits).
+
+    `known` is the row that the seat knows, as seat 0. `draw`, in [0, 1), decides which careless
+    card is played, or whether cards are forgotten.
+    """
+    if view.phase != PLAY or legal & (legal - 1) == 0:
+        return rule_card(view, t, legal)
+    if careless:
+        return careless_card(view, t, legal, draw)
+    if draw < FORGETS:
+        forget_side_cards(view, known, t)
+    return rule_card(view, t, legal)
+
+
+@kernel
+def forget_side_cards(view: View, known: State, t: Tables) -> None:
+    """Count the side cards of earlier tricks as unseen; trumps and this trick are remembered."""
+    trumps, out, out_pair = view.trumps, view.unseen, view.unseen_pair
+    seen, seen_pair = see_exchange(known, t, view)
+    for seat in range(N_SEATS):
+        kind = known.plays[seat * MAX_TRICKS + known.trick]
+        if kind >= 0:
+            seen, seen_pair = add_kind(seen, seen_pair, kind)
+    show_hand(view, t, known.hands[0], seen, seen_pair)
+    view.unseen = (view.unseen & ~trumps) | (out & trumps)
+    view.unseen_pair = (view.unseen_pair & ~trumps) | (out_pair & trumps)
+    view.n_unseen = count(view, -1)
+
+
+@kernel
+def careless_card(view: View, t: Tables, legal: int, draw: float) -> int:
+    """Return a card played without care, of the `legal` kinds (bits).
+
+    A lead is random. A trick that an opponent is winning is won with the highest card; to other
+    tricks the lowest card of a random suit is played, but no card that would beat partner's, and no
+    trump if there is another card.
+    """
+    if view.led < 0:
+        return nth(legal, draw)
+    winners = winning_cards(view, t, legal)
+    if winners and view.winning != 2:
+        return highest(t, view.strain, winners)
+    for spared in (winners | view.trumps, winners):
+        if legal & ~spared:
+            legal &= ~spared
+    lows = 0
+    for suit in range(N_SEATS):
+        held = legal & t.suit_bits[view.strain, suit]
+        if held:
+            lows |= 1 << lowest(t, view.strain, held)
+    return nth(lows, draw)
+
+
+@kernel
+def nth(kinds: int, draw: float) -> int:
+    """Return a random kind of a set (bits), by a number in [0, 1)."""
+    for _ in range(int(draw * popcount(kinds))):
+        kinds &= kinds - 1
+    return lowest_bit(kinds)
