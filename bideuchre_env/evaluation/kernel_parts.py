@@ -19,6 +19,7 @@ from bideuchre_env.agents.registry import combined
 from bideuchre_env.runtime import jit
 
 AGENT_PARTS = {
+    "beginner": ("rule",),
     "rule": ("rule",),
     "expert": ("expert",),
     "ppo": ("ppo",),

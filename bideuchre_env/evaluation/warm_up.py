@@ -96,9 +96,10 @@ def ask(name: str) -> None:
 
 
 def play_rule() -> None:
-    """Compile the rule player."""
+    """Compile the rule player and the beginner."""
     play_boards("rule", "random")
     ask("rule")
+    ask("beginner")
 
 
 def play_claim() -> None:
