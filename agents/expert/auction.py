@@ -42,13 +42,17 @@ from bideuchre_env.agents.rule.bidding import (
 )
 from bideuchre_env.core.phases.scoring import played_points
 from bideuchre_env.core.records import Tables, View
+from bideuchre_env.core.view import count_held
 from bideuchre_env.rules.bids import MAX_BIDS, N_EXCHANGES
-from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS
+from bideuchre_env.rules.cards import MAX_TRICKS, N_STRAINS, NO_TRUMP
 from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 
 N_TRIED = 2  # maximum number of strains in which a partnered bid is weighed
 CLOSE = 0.75  # expected tricks below the best strain up to which a strain is weighed
 REACH = 1.75  # tricks above the expected tricks up to which a bid is weighed, except the lowest
+# points by which a call must be better than one that people would expect
+SHORTER = 0.2  # a shorter trump suit, for each card
+ALONE = 0.2  # a lone bid
 NOT_WEIGHED = -1e9
 LIKELY = 0.3  # least chance of a lone bid in a strain that is not the best
 CLOSE_ALONE = 0.05  # maximum by which its chance may be below the best strain's
@@ -138,6 +142,15 @@ def lone_contract(
 
 
 @kernel
+def point_value(view: View, t: Tables, wins: Array) -> float:
+    """Return the value of a point, as a chance to win the game, for `calls.slope`."""
+    swing = t.tricks  # points of a typical hand: the value of a single point is discontinuous
+    ahead = chance_to_win(view, t, wins, swing, 0, True, True)
+    behind = chance_to_win(view, t, wins, 0, swing, False, True)
+    return max(0.5 * (ahead - behind) / swing, 0.002)
+
+
+@kernel
 def start_calls(
     view: View, t: Tables, learned: ExpertTables, scratch: Scratch, calls: Calls
 ) -> None:
@@ -150,10 +163,7 @@ def start_calls(
     calls.standing = 0.0
     calls.standing_win = passed_out(view, t, wins)
     calls.now = calls.standing_win
-    swing = t.tricks  # points of a typical hand: the value of a single point is discontinuous
-    ahead = chance_to_win(view, t, wins, swing, 0, True, True)
-    behind = chance_to_win(view, t, wins, 0, swing, False, True)
-    calls.slope = max(0.5 * (ahead - behind) / swing, 0.002)
+    calls.slope = point_value(view, t, wins)
     seat, level = view.standing, view.level
     if seat >= 0:
         us = seat == 2
@@ -333,6 +343,49 @@ def best_call(t: Tables, calls: Calls) -> int:
 
 
 @kernel
+def natural_call(view: View, t: Tables, calls: Calls) -> int:
+    """Return `best_call` or, among calls of about the same worth, the one that people would expect.
+
+    That is a call with partner instead of a lone bid, and the longest suit for a bid of the same
+    level.
+    """
+    best = best_call(t, calls)
+    if best < 0:
+        return -1
+    if t.alone[(best >> 3) - 1] and best >> 3 > 0:
+        least = calls.worth[best >> 3, best & 7] - ALONE * calls.slope
+        for call in range(8 * (1 + t.n_levels)):
+            level, place = (call >> 3) - 1, call & 7
+            plain = place < t.n_strains and (level < 0 or not t.alone[level])
+            if plain and calls.worth[1 + level, place] >= least:
+                best, least = call, calls.worth[1 + level, place]
+    if best >> 3 == 0 or t.alone[(best >> 3) - 1]:
+        return best
+    return (best & ~7) + longest_of(view, t, best >> 3, best & 7, calls)
+
+
+@kernel
+def longest_of(view: View, t: Tables, bid: int, place: int, calls: Calls) -> int:
+    """Return the place in `calls.ranked` of the longest suit of about the worth of that at `place`.
+
+    `bid` is 1 + the level of a bid with partner. A shorter suit and no trump are never preferred.
+    """
+    best, most = place, trump_length(view, t, calls.ranked[place])
+    for other in range(t.n_strains):
+        longer = trump_length(view, t, calls.ranked[other]) - most
+        loss = calls.worth[bid, place] - calls.worth[bid, other]
+        if longer > 0 and most > 0 and loss <= SHORTER * calls.slope * longer:
+            best, most = other, most + longer
+    return best
+
+
+@inline_kernel
+def trump_length(view: View, t: Tables, strain: int) -> int:
+    """Return the number of cards in hand of a trump suit; 0 at no trump."""
+    return count_held(view, t.suit_bits[strain, strain]) if strain < NO_TRUMP else 0
+
+
+@kernel
 def expert_strain(view: View, t: Tables, wins: Array, calls: Calls) -> int:
     """Return the strain of highest value for the bid that won the auction.
 
@@ -341,12 +394,14 @@ def expert_strain(view: View, t: Tables, wins: Array, calls: Calls) -> int:
     level = view.level
     if t.alone[level]:
         return calls.best_lone[t.exchange[level]]
-    best, most = 0, -1e9
-    for strain in range(t.n_strains):
-        if not may_name(t, level, strain):
-            continue
-        contract(view, t, level, True, calls.chances[strain], wins, calls)
-        value = calls.win + 0.001 * calls.points
-        if value > most:
-            best, most = strain, value
-    return best
+    calls.slope = point_value(view, t, wins)
+    best, most = 0, NOT_WEIGHED
+    for place in range(t.n_strains):
+        strain, worth = calls.ranked[place], NOT_WEIGHED
+        if may_name(t, level, strain):
+            contract(view, t, level, True, calls.chances[strain], wins, calls)
+            worth = calls.win + 0.001 * calls.points
+        calls.worth[1 + level, place] = worth
+        if worth > most:
+            best, most = place, worth
+    return calls.ranked[longest_of(view, t, 1 + level, best, calls)]

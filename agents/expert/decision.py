@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bideuchre_env.agents.expert.auction import best_call, expert_strain, start_calls, weigh_calls
+from bideuchre_env.agents.expert.auction import (
+    expert_strain,
+    natural_call,
+    start_calls,
+    weigh_calls,
+)
 from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.card_network import CardNetwork, best_card, unless_vetoed
 from bideuchre_env.agents.expert.endgame import endgame_card
@@ -94,7 +99,7 @@ def expert_bid(
         if view.phase == NAMING:
             return t.trump_offset + expert_strain(view, t, learned.wins, calls)
         weigh_calls(view, t, learned, legal, calls)
-        best = best_call(t, calls)
+        best = natural_call(view, t, calls)
         return call_action(t, (best >> 3) - 1, calls.ranked[best & 7]) if best >= 0 else -1
     return rule_bid(view, legal, t, learned.weights[0], scratch)
 

@@ -9,7 +9,7 @@ from bideuchre_env import agents, match
 from bideuchre_env.agents.data import package_part, sealed
 from bideuchre_env.agents.expert import score_network
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
-from bideuchre_env.agents.expert.auction import CALLS
+from bideuchre_env.agents.expert.auction import CALLS, NOT_WEIGHED, natural_call
 from bideuchre_env.agents.expert.call_features import CALL, N_INPUTS
 from bideuchre_env.agents.expert.call_network import (
     SCALE,
@@ -36,6 +36,9 @@ from bideuchre_env.agents.expert.win_table import (
     rule_table,
     win_table,
 )
+from bideuchre_env.agents.rule.bidding import call_action
+from bideuchre_env.core.tables import compile_tables
+from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.network import (
     Network,
@@ -45,8 +48,9 @@ from bideuchre_env.learning.network import (
     zero_network,
 )
 from bideuchre_env.learning.suits import SUIT_MAPS
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
-from bideuchre_env.rules.cards import CARD_NAMES, SUITS
+from bideuchre_env.rules.cards import CARD_NAMES, SUITS, parse_card
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import new_rows
@@ -54,6 +58,7 @@ from bideuchre_env.runtime.jit import new_rows
 pytestmark = pytest.mark.search
 
 search, wins_over = map(callable_from_python, (search, wins_over))
+natural_call, call_action = map(callable_from_python, (natural_call, call_action))
 
 
 @pytest.mark.parametrize("variant", ["cincinnati_v0", "barrie_v0"])
@@ -367,3 +372,38 @@ def test_the_score_network_wins_games():
     plain.learned = plain.learned._replace(score=nothing, wins=wins)
     result = match("simplified_v0", expert, plain, games=3000, seed=3)
     assert result.games.win_rate.low > 0.5
+
+
+@pytest.mark.parametrize("hand", ["QC KD JD AH QH JH AS QS", "KC QC KD JD KH QH JH AS"])
+def test_among_bids_of_about_the_same_worth_the_longest_suit_is_bid(hand):
+    """Four hearts are bid rather than three diamonds with the same bowers."""
+    assert expert_at(BARRIE, {1: hand}).choice() == "bid 4 H"
+
+
+@pytest.mark.parametrize(
+    ("worth", "call"),
+    [
+        ({"bid 4 D": 0.5, "bid 4 H": 0.5 - 0.19 * 0.02}, "bid 4 H"),  # a fifth of a point
+        ({"bid 4 D": 0.5, "bid 4 H": 0.5 - 0.21 * 0.02}, "bid 4 D"),
+        ({"bid 4 D": 0.5, "bid 5 H": 0.5}, "bid 4 D"),  # lengths are compared at one level only
+        ({"bid 4 S": 0.5, "bid 4 H": 0.5 - 0.39 * 0.02}, "bid 4 H"),  # two cards longer
+        ({"bid 4 NT": 0.5, "bid 4 H": 0.5}, "bid 4 H"),  # equal: suits come first
+        ({"bid 4 NT": 0.5001, "bid 4 H": 0.5}, "bid 4 NT"),
+        ({"bid moon D": 0.5, "bid 4 H": 0.5 - 0.19 * 0.02}, "bid 4 H"),
+        ({"bid moon D": 0.5, "bid 4 H": 0.5 - 0.21 * 0.02}, "bid moon D"),
+        ({"bid moon D": 0.5, "pass": 0.499}, "pass"),
+        ({"pass": 0.5, "bid 4 H": 0.4999}, "pass"),
+    ],
+)
+def test_a_call_that_people_would_not_expect_must_be_better(worth, call):
+    view, calls, t = new_view(), new_rows(CALLS, 1), compile_tables(BARRIE)
+    names = actions.of(BARRIE).names
+    for card in ("QC", "JD", "KD", "QD", "AH", "KH", "QH", "AS"):  # four hearts, three diamonds
+        view["held"] |= 1 << parse_card(card)
+    calls["slope"], calls["ranked"], calls["worth"] = 0.02, np.arange(6), NOT_WEIGHED
+    for name, value in worth.items():
+        action = names.index(name)
+        level, strain = t["call_levels"][0][action], t["call_strains"][0][action]
+        calls["worth"][0, 1 + level, max(strain, 0)] = value
+    chosen = natural_call(view[0], t[0], calls[0])
+    assert call_action(t[0], (chosen >> 3) - 1, chosen & 7) == names.index(call)
