@@ -3,7 +3,7 @@
     python experiments/ladder.py
     python experiments/ladder.py --variants barrie_v0 --boards 2500
     python experiments/ladder.py --agents expert net --variants club_v0 --json rows.json
-    python experiments/ladder.py --agents beginner rule expert --lone agents/data/lone_contracts.json
+    python experiments/ladder.py --agents rule expert --lone agents/data/lone_contracts.json
 
 An agent is compared with its opponents in `COMPARED` that precede it in `--agents`; if there are
 none, with the agent before it. Agents without weights for a variant are left out there.

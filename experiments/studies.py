@@ -20,6 +20,7 @@ STUDIES = {
     "regret": "tricks that each agent gives away, against exact play with all hands seen",
     "exploit": "points that a player trained against one agent gains over it",
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",
+    "late-bids": "whether last bids near the end of a game win more games than a pass",
     "beliefs": "whether searchers' intervals and predictions hold after rare calls",
 }
 

@@ -16,7 +16,8 @@ script makes two things:
    minus the formula's chance of the call, mainly from the difference of the two calls
    (`bideuchre_env/training/calls.py`). The game continues from the best call, so that scores are as
    frequent as in games. Each round is played with the network of the previous round, and trains a
-   new network on the trials of all rounds so far.
+   new network on the trials of all rounds so far. A share `--near` of the games starts near the
+   target, where a call's worth is farthest from the formula's.
 
 Barrie has no network: with one fitted in this way, a nearly beaten side bid moon after moon to keep
 the opponents from the bid that they needed, and lost many points for few more games. Cincinnati and
@@ -88,6 +89,7 @@ class Args(ScriptArgs):
     played: int = option(8000, "games per score table")
     hands: int = option(200_000, "hands per variant and round")
     rounds: int = option(2, "rounds of trials; 0: only the tables, no network")
+    near: float = option(0.5, "share of the games of trials that start near the target")
     seed: int = option(0, "seed of the hands; on one machine also of the weights")
     out: Path = option(Path("runs/fitted"), "the folder of the files GAME.npz")
 
@@ -100,7 +102,9 @@ def main(args: Args) -> int:
     check_games(args)
     if args.hands < 100 or args.rounds < 0 or args.played < 10:
         raise OptionError("--hands at least 100, --rounds at least 0, --played at least 10")
-    numbers = ("played", "hands", "rounds", "seed")
+    if not 0 <= args.near <= 1:
+        raise OptionError(f"--near {args.near}: expected a share, 0 to 1")
+    numbers = ("played", "hands", "rounds", "near", "seed")
     return fit_all(args, SCRIPT, numbers, PART, fit_game)
 
 
@@ -118,7 +122,8 @@ def fit_game(name: str, args: Args) -> Weights:
         agent = expert(rules, network, wins)
         n = min(AT_ONCE, args.hands // 10)
         for other in (agent, RuleAgent(rules)):
-            trials.append(try_hands(agent, other, n, max(1, args.hands // (2 * n)), rng))
+            hands = max(1, args.hands // (2 * n))
+            trials.append(try_hands(agent, other, n, hands, args.near, rng))
         network, summary = train(np.concatenate(trials), rng)
         print(f"  {name} round {turn + 1}: {summary}", flush=True)
     arrays = {**arrays_of(network, "network"), "wins": np.asarray(wins, np.float32)}
@@ -134,22 +139,23 @@ def expert(rules: Rules, network: Network, wins: Array) -> ExpertAgent:
 
 
 def try_hands(
-    agent: ExpertAgent, other: RowAgent, n: int, hands: int, rng: np.random.Generator
+    agent: ExpertAgent, other: RowAgent, n: int, hands: int, near: float, rng: np.random.Generator
 ) -> Array:
     """Play `hands` hands in each of `n` parallel games, trying two calls a hand; return `TRY` (m,).
 
     The turn of the two calls is random, the same in all games. A hand without a second call to try
-    gives no record. A finished game is followed by a new one. `agent` plays for the side of the
+    gives no record. A finished game is followed by a new one; a share `near` of the games starts
+    near the target. `agent` plays for the side of the
     tried calls, `other` for the other side.
     """
     tables, work, states, everyone = agent.tables, agent.workspace(), new_states(n), np.arange(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
-    start_rows(states, tables, np.full(n, -1))
+    start_games(agent.rules, states, tables, near, rng)
     parts = []
     for _ in range(hands):
         over = np.flatnonzero(states["phase"] == OVER)
         fresh = states[over]
-        start_rows(fresh, tables, np.full(len(over), -1))
+        start_games(agent.rules, fresh, tables, near, rng)
         states[over] = fresh
         deal_rows(states, tables)
         call = int(rng.integers(4))
@@ -170,6 +176,20 @@ def try_hands(
             trials["won"][:, which] = won
         parts.append(trials)
     return np.concatenate(parts)
+
+
+def start_games(
+    rules: Rules, states: Array, tables: Array, near: float, rng: np.random.Generator
+) -> None:
+    """Start a game in each of `states`, STATE (n,); a share `near` at a random score near the end.
+
+    In these games each side needs at most two points for each trick of a hand.
+    """
+    start_rows(states, tables, np.full(len(states), -1))
+    if rules.target is not None:
+        late = rng.random(len(states)) < near
+        togo = rng.integers(1, 1 + 2 * rules.tricks, (int(late.sum()), 2))
+        states["score"][late] = rules.target - togo
 
 
 @entry_kernel

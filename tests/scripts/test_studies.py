@@ -19,7 +19,7 @@ from bideuchre_env.solver.values import set_contracts
 
 pytestmark = pytest.mark.slow
 
-STUDIES = ("beliefs", "compare_decisions", "exploit", "ladder")
+STUDIES = ("beliefs", "compare_decisions", "exploit", "ladder", "late_bids")
 NAMES = ("studies", "regret", "figures", *STUDIES)
 
 
@@ -229,3 +229,20 @@ def test_published_results_are_drawn_with_their_numbers(scripts, tmp_path):
     for text in drawn(tmp_path, "regret"):
         for row in rows:
             assert f">{row['lost']['total']['mean']:.3f} ± " in text
+
+
+def test_a_bold_player_loses_games_by_its_last_bids(scripts, tmp_path, capsys):
+    """Bids by `rash`, which overbids, win fewer games than those of `rule`, against a pass."""
+    words = ("--variants", "six_card_v0", "--agents", "rule", "rash", "always-defend")
+    rows = run(scripts["late_bids"], tmp_path, *words, "--hands", "150")
+    assert len(rows) == 3 * 13
+    total = {row["agent"]: row for row in rows if row["to_go"] == "all"}
+    for row in rows:
+        if row["bids"]:
+            gain = row["won"]["mean"] - row["won_with_a_pass"]["mean"]
+            assert row["difference"]["mean"] == pytest.approx(gain)
+    assert total["rule"]["bids"] == sum(row["bids"] for row in rows[:12])
+    assert total["always-defend"]["bids"] < 0.2 * total["rule"]["bids"] < total["rash"]["bids"]
+    assert total["rule"]["difference"]["low"] > total["rash"]["difference"]["high"]
+    with pytest.raises(OptionError, match="simplified_v0: expected a game to a target"):
+        run(scripts["late_bids"], tmp_path, "--variants", "simplified_v0")
