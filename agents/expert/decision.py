@@ -28,6 +28,7 @@ from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+from bideuchre_env.solver.transpositions import Searcher
 
 
 class PlayerWorkspace(NamedTuple):
@@ -44,6 +45,7 @@ class PlayerWorkspace(NamedTuple):
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`
     deals: Array  # `sampled_deals.SAMPLED_DEAL`; without deals to sample, no search
+    searcher: Searcher  # for the last tricks
     cards: CardNetwork | None = None
 
 
@@ -75,7 +77,7 @@ def decide(s: State, seat: int, view: View, legal: int, work: PlayerWorkspace) -
         best, symmetry = best_card(s, seat, view, t, legal, card, work.cards)
         card = best
         if view.phase == PLAY:
-            searched = endgame_card(view, t, work.deals[0], legal, best)
+            searched = endgame_card(s, seat, view, t, work.deals[0], work.searcher, legal, best)
             card = unless_vetoed(searched, best, symmetry, work.cards)
     return t.card_offset + card
 

@@ -20,7 +20,7 @@ from bideuchre_env.agents.data import read_array, read_file, sealed
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.records import Tables, View
 from bideuchre_env.core.tables import MAX_IN_SUIT
-from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, N_SUITS, NO_TRUMP
+from bideuchre_env.rules.cards import N_SEATS, N_SUITS, NO_TRUMP
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount
 from bideuchre_env.runtime.jit import Array, Row, kernel
@@ -37,36 +37,6 @@ N_RANKS = 17
 FILE = "holder_odds.npz"
 SHAPE = (N_CONTRACTS, MOST_HELD, N_HOLDERS, N_RANKS)
 MOST_TRIES = 8  # tries to find a consistent deal
-
-MOST_NODES = N_SEATS * MAX_TRICKS  # maximum depth of a search, in cards
-
-NODE = np.dtype(
-    [
-        ("turn", np.int64),  # seat to play
-        ("played", np.int64),  # cards on the table
-        ("led", np.int64),  # suit, or -1
-        ("best", np.int64),  # the place that is winning the trick, or -1
-        ("winner", np.int64),  # the seat of `best`
-        ("left", np.int64),  # tricks left, including the current one
-        ("base", np.int64),  # tricks our side has won since the search began
-        ("hand", np.int64),  # places of the seat to play
-        ("legal", np.int64),  # legal places not tried yet
-        ("tried", np.int64),  # the place tried last, or -1
-        ("result", np.int64),  # index in `results` for its outcome, or -1
-    ],
-    align=True,
-)
-"""A position in a search of the last tricks (`last_tricks.py`)."""
-
-RESULT = np.dtype(
-    [
-        ("key", np.int64),  # the cards left and the leader; 0: empty
-        ("low", np.int64),  # least tricks of our side from there on
-        ("high", np.int64),  # most tricks
-    ],
-    align=True,
-)
-"""Bounds of our side's tricks after a lead, stored by searches of a sampled deal."""
 
 SAMPLED_DEAL = np.dtype(
     [
@@ -85,20 +55,13 @@ SAMPLED_DEAL = np.dtype(
         ("holder_odds", np.uint8, SHAPE),
         ("lean_by", np.int64),  # added to `EVEN` for a suit that a seat has bid
         ("word", np.uint64),  # of the random stream
-        # the current trick, and the search of the last tricks (`endgame.py`, `last_tricks.py`)
-        ("trumps", np.int64),  # places
-        ("out", np.int64),  # the seat that sits out, or -1
-        ("players", np.int64),  # seats that play
-        ("best", np.int64),  # the place that is winning the trick on the table, or -1
+        # the search of the last tricks (`endgame.py`)
         ("worth", np.float64, (13,)),  # [tricks of our side in the whole hand]
         ("values", np.float64, (MAX_PLACES,)),  # [place]: points of playing it in a sampled deal
         ("sums", np.float64, (MAX_PLACES,)),  # [place]: sum of its gains on the rule player's card
         ("squares", np.float64, (MAX_PLACES,)),  # [place]: sum of the squared gains
         ("n_deals", np.int64, (13,)),  # [cards in hand]: deals to sample; 0 disables the search
-        ("nodes", NODE, (MOST_NODES,)),  # [cards played since the search began]
-        ("results", RESULT, (512,)),
-        ("last_result", np.int64),  # the last of `results` in use: a power of two, minus 1
-        ("guess", np.int64),  # result of the last search
+        ("guess", np.int64),  # tricks of side 0 by the last search
         ("margin", np.float64),  # points that a card must gain over the rule player's card
         ("standard_errors", np.float64),  # of that gain, added to the margin
     ],
@@ -122,12 +85,11 @@ def holder_odds(rules: Rules) -> Array:
 
 @kernel
 def number_cards(view: View, t: Tables, deal: SampledDeal) -> None:
-    """Number the cards in hand, the unseen cards and the winning card on the table as places.
+    """Number the cards in hand and the unseen cards as places.
 
-    Writes the fields of `deal` from `n` to `own`, and `best`. `view.strain` must be set.
+    Writes the fields of `deal` from `n` to `own`. `view.strain` must be set.
     """
     strain, n = view.strain, 0
-    deal.best = -1
     deal.unseen = 0
     deal.own = 0
     for suit in range(N_SUITS):
@@ -138,18 +100,15 @@ def number_cards(view: View, t: Tables, deal: SampledDeal) -> None:
                 continue
             own = (view.held >> kind & 1) + (view.held_pair >> kind & 1)
             unseen = (view.unseen >> kind & 1) + (view.unseen_pair >> kind & 1)
-            on_table = 1 if kind == view.winning_kind and view.led >= 0 else 0
-            for copy in range(own + unseen + on_table):
+            for copy in range(own + unseen):
                 deal.kind[n] = kind
                 deal.suit[n] = suit
                 deal.rank[n] = t.strength[strain, kind]
                 deal.suit_bits[suit] |= 1 << n
                 if copy < own:
                     deal.own |= 1 << n
-                elif copy < own + unseen:
-                    deal.unseen |= 1 << n
                 else:
-                    deal.best = n
+                    deal.unseen |= 1 << n
                 n += 1
     deal.n = n
 

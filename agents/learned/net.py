@@ -40,7 +40,6 @@ from bideuchre_env.learning.network import (
 )
 from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array
 
 KIND = "net"
 MARGIN = 0.1
@@ -68,6 +67,7 @@ class NetAgent(LearnedAgent):
     """
 
     name = KIND
+    rows = staticmethod(decide_rows)
     info = AgentInfo(
         "The expert's calls and the rule agent's cards, corrected by trained networks.",
         {
@@ -107,10 +107,6 @@ class NetAgent(LearnedAgent):
             goal=goal,
         )
         self._cards = network_workspace(network_of(loaded, "cards"), features_of(rules, "cards"))
-
-    def choose(self, observations: Array, action_masks: Array) -> Array:
-        """Return a legal action for every row; int64 (n,)."""
-        return self._fill(decide_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> PlayerWorkspace:
         """Return a new workspace; each thread needs its own, because decisions overwrite it."""
