@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import metadata
@@ -28,6 +28,7 @@ from bideuchre_env.agents.registry import (
     parse,
 )
 from bideuchre_env.runtime.cache import user_cache
+from bideuchre_env.runtime.contexts import holding
 
 PACKAGE = "package "
 """Prefix of the names of packages in `inputs`, before that of the package."""
@@ -36,15 +37,10 @@ _read: set[str] = set()
 _watching = ContextVar("_watching", default=False)
 
 
-@contextmanager
-def watch_reads() -> Iterator[None]:
+def watch_reads() -> AbstractContextManager[None]:
     """Context in which the files that Python code opens for reading are recorded, for `inputs`."""
     _install_hook()
-    before = _watching.set(True)
-    try:
-        yield
-    finally:
-        _watching.reset(before)
+    return holding(_watching, True)
 
 
 @lru_cache(maxsize=1)

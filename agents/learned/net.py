@@ -19,8 +19,7 @@ from bideuchre_env.agents.expert.call_network import (
     call_arrays,
     calls_of,
 )
-from bideuchre_env.agents.expert.card_network import CardNetwork
-from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide_rows
+from bideuchre_env.agents.expert.decision import CardNetwork, PlayerWorkspace, decide_rows
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import (
     GOAL_OPTION,

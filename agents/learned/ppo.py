@@ -14,7 +14,7 @@ from typing import NamedTuple
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
-from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.agents.rule.discards import undominated
 from bideuchre_env.core.state import AUCTION
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.learning.feature_rows import list_inputs, output_of

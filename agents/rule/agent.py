@@ -26,8 +26,7 @@ from bideuchre_env.agents.rule.bidding import (
 )
 from bideuchre_env.agents.rule.card_play import follow, lead
 from bideuchre_env.agents.rule.certain import certain_call, certain_card
-from bideuchre_env.agents.rule.discards import least_kept, pass_over
-from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.agents.rule.discards import least_kept, pass_over, undominated
 from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.records import State, Tables, View

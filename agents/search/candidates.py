@@ -11,8 +11,13 @@ from __future__ import annotations
 from math import sqrt
 
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, weigh_calls
-from bideuchre_env.agents.expert.card_network import points_of, weigh_cards
-from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide, weigh_hand
+from bideuchre_env.agents.expert.decision import (
+    PlayerWorkspace,
+    decide,
+    points_of,
+    weigh_cards,
+    weigh_hand,
+)
 from bideuchre_env.agents.expert.win_table import chance_to_win, passed_out
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
 from bideuchre_env.agents.rule.bidding import (
@@ -23,7 +28,7 @@ from bideuchre_env.agents.rule.bidding import (
     lone_strain,
     may_name,
 )
-from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.agents.rule.discards import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, Plan, SearchWorkspace

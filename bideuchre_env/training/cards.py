@@ -30,10 +30,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bideuchre_env._files import write_file
-from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.agents.expert.call_network import CallNetwork, calls_of
-from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.learned.net import KIND, NetAgent, net_weights, weights_for
 from bideuchre_env.agents.making import make as make_agent
 from bideuchre_env.agents.old_weights import read_part
@@ -345,24 +343,24 @@ class Learner:
 
     def improve_calls(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
         """Return the weights after step k: calls fitted to new hands of the net, not to `pairs`."""
-        cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
+        cards, calls = network_of(weights, "cards"), calls_of(weights)
+        others = (expert_with(calls, self.rules), *self.opponents())  # with the old calls
 
-        others = self.opponents()
-
-        def players(
-            calls: CallNetwork,
-        ) -> tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
-            """Return the players for `fit_calls`; an opponent is the expert with the old calls."""
+        def players(calls: CallNetwork) -> tuple[NetAgent, tuple[CompleteAgent, ...]]:
+            """Return the players for `fit_calls`."""
             net = self.net(net_weights(self.rules, cards, calls, {}))
-            return net.workspace()._replace(cards=None), net, (net, fast, *others)
+            return net, (net, *others)
 
         rng = np.random.default_rng([self.seed, k, 4])
-        calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds
+        hands, rounds = self.course.call_hands, self.course.call_rounds
         calls = calls if calls.layers.first.any() else drawn_network(rng)  # if no calls were fitted
-
-        def report(line: str) -> None:
-            """Report a line of `fit_calls` with the name of the game."""
-            self.report(f"  {self.game.name} calls {line}")
-
-        fitted = fit_calls(calls, players, hands, rounds, rng, report, settle=0)
+        fitted = fit_calls(
+            calls,
+            players,
+            hands,
+            rounds,
+            rng,
+            lambda line: self.report(f"  {self.game.name} calls {line}"),
+            settle=0,
+        )
         return net_weights(self.rules, cards, fitted, {})

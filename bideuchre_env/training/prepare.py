@@ -230,17 +230,13 @@ class Preparation:
         known = calls if calls.layers.first.any() else None
         rounds = ROUNDS[known is None]
 
-        def report(line: str) -> None:
-            """Report a line of `expert_calls` with the name of the game."""
-            self.report(f"{self.game.name} calls {line}")
-
         with self.bar(f"{self.game.name} calls", "hands", "hands") as progress:
             fitted = expert_calls(
                 self.rules,
                 2 * self.hands // 3,
                 rounds,
                 rng,
-                report,
+                lambda line: self.report(f"{self.game.name} calls {line}"),
                 network=known,
                 progress=progress,
             )
