@@ -7,7 +7,7 @@ from bideuchre_env.agents.base import KernelAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_network import CallNetwork, checked_network
 from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide_rows
-from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
+from bideuchre_env.agents.expert.endgame import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.tables import load_tables
 from bideuchre_env.agents.protocols import (
     GOAL_OPTION,

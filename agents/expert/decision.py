@@ -111,7 +111,7 @@ class PlayerWorkspace(NamedTuple):
     views: Array  # `view.VIEW`
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`
-    deals: Array  # `sampled_deals.SAMPLED_DEAL`; without deals to sample, no search
+    deals: Array  # `endgame.SAMPLED_DEAL`; without deals to sample, no search
     searcher: Searcher  # for the last tricks
     cards: CardNetwork | None = None
 

@@ -26,9 +26,9 @@ difference between the expert's worths of close calls and those in 200 deals (we
 `inference`), minus the sampling error, over 400 hands each of Barrie, Simplified and Club.
 """
 NO_TABLE = HandTable(
-    np.zeros(0, np.int64),
-    np.zeros((0, 1, STRAINS, 1), np.uint8),
-    np.zeros((0, 1, N_EXCHANGES, STRAINS), np.uint8),
+    sealed(np.zeros(0, np.int64)),
+    sealed(np.zeros((0, 1, STRAINS, 1), np.uint8)),
+    sealed(np.zeros((0, 1, N_EXCHANGES, STRAINS), np.uint8)),
 )
 
 
@@ -36,9 +36,7 @@ class ExpertTables(NamedTuple):
     """Tables and fitted weights for the expert's decisions."""
 
     weights: Array  # the rule player's, one `rule.bidding.WEIGHTS`
-    keys: Array  # the arrays of `hand_table.HandTable`; empty without a table
-    tricks: Array
-    lone: Array
+    hands: HandTable  # empty without a table
     estimates: bool  # whether the rule player's estimates replace a missing table
     network: CallNetwork
     score: Network  # of `score_network`; without inputs if the game was not fitted
@@ -62,9 +60,7 @@ def load_tables(rules: Rules, network: CallNetwork | None, goal: Goal) -> Expert
     wins = win_table(rules) if goal == "game" else np.zeros((0, 0, 0))
     return ExpertTables(
         load_weights(rules.kinds, rules.copies, rules.kitty),
-        sealed(hands.keys),
-        sealed(hands.tricks),
-        sealed(hands.lone),
+        hands,
         fitted and hands is NO_TABLE,
         network,
         load_score_network(rules),

@@ -11,14 +11,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bideuchre_env._checks import brief
+from bideuchre_env._checks import check_flag
 from bideuchre_env.agents.expert.agent import DEALS, NO_SEARCH, ExpertAgent
-from bideuchre_env.agents.expert.call_network import (
-    CALL_SHAPES,
-    CallNetwork,
-    call_arrays,
-    calls_of,
-)
+from bideuchre_env.agents.expert.call_network import CALL_SHAPES, CallNetwork, call_arrays, calls_of
 from bideuchre_env.agents.expert.decision import CardNetwork, PlayerWorkspace, decide_rows
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import (
@@ -28,7 +23,6 @@ from bideuchre_env.agents.protocols import (
     Goal,
     check_number,
 )
-from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import (
     Network,
@@ -93,8 +87,7 @@ class NetAgent(LearnedAgent):
         super().__init__(rules)
         self.margin = check_number("margin", margin, 0, 100, "points ")
         self.veto = check_number("veto", veto, 0, 100, "points ")
-        if not isinstance(search, bool):
-            raise OptionError(f"search={brief(search)}: expected True or False")
+        check_flag("search", search)
         loaded = weights_for(rules, weights)
         self.goal = goal
         self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)

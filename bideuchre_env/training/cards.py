@@ -263,11 +263,7 @@ class Learner:
 
         Raises `KeyboardInterrupt` if the match is interrupted.
         """
-
-        def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
-            """Factory of the agent `net` with these weights."""
-            return NetAgent(rules, weights=weights, goal=goal)
-
+        net = partial(NetAgent, weights=weights, goal="points")
         result = match(self.game, net, other, boards=boards, seed=seed)
         if result.interrupted:
             raise KeyboardInterrupt

@@ -44,12 +44,7 @@ from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation.match import match
 from bideuchre_env.learning import features
-from bideuchre_env.learning.weights import (
-    Weights,
-    made_for,
-    read_weights,
-    write_parts,
-)
+from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training.calls import Report, expert_calls, expert_with

@@ -6,7 +6,7 @@ import numpy as np
 from oracles.plain_solver import all_lines, may_play, winner
 from support.kernels import callable_from_python
 
-from bideuchre_env.agents.expert import endgame, sampled_deals
+from bideuchre_env.agents.expert import endgame
 from bideuchre_env.core import view as views
 from bideuchre_env.rules.cards import CARD_NAMES
 from bideuchre_env.runtime.jit import new_rows
@@ -16,7 +16,7 @@ see, number_cards, begin_world, try_cards, class_of = map(
     callable_from_python,
     (
         views.see,
-        sampled_deals.number_cards,
+        endgame.number_cards,
         endgame.begin_world,
         endgame.try_cards,
         endgame.class_of,
@@ -27,7 +27,7 @@ see, number_cards, begin_world, try_cards, class_of = map(
 def searched(state, tables, hands):
     """By card of the seat to act: the tricks of its side after it, and an equivalent card."""
     seat, t = int(state["turn"]), tables[0]
-    view, deal = views.new_view()[0], new_rows(sampled_deals.SAMPLED_DEAL, 1)[0]
+    view, deal = views.new_view()[0], new_rows(endgame.SAMPLED_DEAL, 1)[0]
     see(state, t, seat, view)
     number_cards(view, t, deal)
     view["tricks_won"], deal["worth"] = 0, np.arange(13)
