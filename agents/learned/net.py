@@ -91,13 +91,8 @@ class NetAgent(LearnedAgent):
         loaded = weights_for(rules, weights)
         self.goal = goal
         self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)
-        self._expert = ExpertAgent(
-            rules,
-            seed=seed,
-            network=calls_of(loaded),
-            wanted=DEALS if search else NO_SEARCH,
-            goal=goal,
-        )
+        calls, wanted = calls_of(loaded), DEALS if search else NO_SEARCH
+        self._expert = ExpertAgent(rules, seed=seed, network=calls, wanted=wanted, goal=goal)
         self._cards = network_workspace(network_of(loaded, "cards"), features_of(rules, "cards"))
 
     def workspace(self) -> PlayerWorkspace:

@@ -8,6 +8,7 @@ so the variance of their difference is much smaller than that of either result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -164,6 +165,7 @@ def mix_words(words: Array) -> None:
         words[i] = mix(words[i])
 
 
+@dataclass(eq=False)
 class _Maker:
     """Makes pairs for one choice of the arguments, by playing up to `block` lines at once.
 
@@ -171,34 +173,33 @@ class _Maker:
     line branches off, with another action.
     """
 
-    def __init__(
-        self,
-        policy: Policy,
-        rules: Rules,
-        seed: Any,
-        phases: Any,
-        share: Any,
-        propose: Propose | None,
-        opponent: Policy | None,
-        block: Any,
-    ) -> None:
-        check_rules(rules)
-        check_player("policy", policy)
-        if opponent is not None:
-            check_player("opponent", opponent)
-        check_callback("propose", propose)
-        if not is_number(share) or not 0 < share <= 1:
-            raise OptionError(f"share={brief(share)}: expected above 0, and 1 at most")
-        if not is_integer(block) or not 1 <= block <= 1 << 20:
-            raise OptionError(f"block={brief(block)}: expected a whole number from 1 to 1,048,576")
-        self.policy, self.rules, self.propose, self.opponent = policy, rules, propose, opponent
-        self.phases, self.share = _phase_flags(phases), float(share)
-        if opponent is not None:
-            self.phases[1] = 0
-        words = np.random.SeedSequence([int(word) for word in required_seed(seed, "pairs")])
+    policy: Policy
+    rules: Rules
+    seed: Any
+    phases: Any
+    share: Any
+    propose: Propose | None
+    opponent: Policy | None
+    at_once: Any
+
+    def __post_init__(self) -> None:
+        """Validate the fields, and make the table."""
+        check_rules(self.rules)
+        check_player("policy", self.policy)
+        if self.opponent is not None:
+            check_player("opponent", self.opponent)
+        check_callback("propose", self.propose)
+        if not is_number(self.share) or not 0 < self.share <= 1:
+            raise OptionError(f"share={brief(self.share)}: expected above 0, and 1 at most")
+        n, rules = self.at_once, self.rules
+        if not is_integer(n) or not 1 <= n <= 1 << 20:
+            raise OptionError(f"block={brief(n)}: expected a whole number from 1 to 1,048,576")
+        self.flags = _phase_flags(self.phases)
+        if self.opponent is not None:
+            self.flags[1] = 0
+        words = np.random.SeedSequence([int(word) for word in required_seed(self.seed, "pairs")])
         self.deals, self.draws = words.generate_state(2, np.uint64)
         self.shape = layout_of(rules).size, actions.of(rules).n
-        self.at_once = n = int(block)
         self.table = new_table(rules, n)
         self.tables, self.offsets = self.table.tables, layout_of(rules).offsets
         self.observations, self.masks = (np.zeros((n, width), np.int8) for width in self.shape)
@@ -245,7 +246,7 @@ class _Maker:
             mix_words(words)
             draws = words ^ _SHARE
             mix_words(draws)
-            wanted = self.phases[lines["turn"][live] & 1, lines["phase"][live]] != 0
+            wanted = self.flags[lines["turn"][live] & 1, lines["phase"][live]] != 0
             these = wanted & ((draws >> np.uint64(11)) * 2.0**-53 < self.share)
             rows = live[these]
             kept.append((_as_words(lines)[rows], words[these], rows, choices[these]))

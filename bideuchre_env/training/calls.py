@@ -83,30 +83,17 @@ TRIAL = np.dtype(
 """A turn in an auction with two calls tried: entry 0 of a field is of the best, 1 of the other."""
 
 
-def expert_calls(
-    rules: Rules,
-    hands: int,
-    rounds: int,
-    rng: np.random.Generator,
-    report: Report,
-    *,
-    network: CallNetwork | None = None,
-    wanted: tuple[int, ...] = NO_SEARCH,
-    progress: Progress = no_progress,
-) -> CallNetwork:
-    """Fit the network of the expert's calls in a game.
+def expert_players(rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> Players:
+    """Return the players for `fit_calls` to fit the expert: itself and the rule player.
 
-    A round has `hands` hands, a settling round fewer. Without `network`, training starts from
-    random weights, with settling rounds first. The expert plays against itself and the rule player;
-    `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
+    `wanted` is that of `ExpertAgent`.
     """
 
     def players(network: CallNetwork) -> tuple[KernelAgent, tuple[CompleteAgent, ...]]:
         agent = expert_with(network, rules, wanted)
         return agent, (agent, RuleAgent(rules))
 
-    start, settle = (drawn_network(rng), SETTLING) if network is None else (network, 0)
-    return fit_calls(start, players, hands, rounds, rng, report, settle=settle, progress=progress)
+    return players
 
 
 def expert_with(
@@ -117,22 +104,23 @@ def expert_with(
 
 
 def fit_calls(
-    network: CallNetwork,
+    network: CallNetwork | None,
     players: Players,
     hands: int,
     rounds: int,
     rng: np.random.Generator,
     report: Report,
-    *,
-    settle: int,
     progress: Progress = no_progress,
 ) -> CallNetwork:
-    """Train `network` for `rounds`, and return the new one; `report` gets a line after each.
+    """Train a network of calls for `rounds`, and return it; `report` gets a line after each.
 
-    `players(network)` returns the expert or net that calls by the network, and its opponents, which
-    take turns. The first `settle` rounds are settling rounds.
-    Raises `DivergedError` if training diverges.
+    A round has `hands` hands, a settling round fewer. If `network` is None, training starts from
+    random weights, with settling rounds first. `players(network)` returns the expert or net that
+    calls by the network, and its opponents, which take turns. Raises `DivergedError` if training
+    diverges.
     """
+    settle = 0 if network else SETTLING
+    network = network or drawn_network(rng)
     history: list[Array] = []
     share = max(100, hands // SHARE)
     total, done = sum(share if turn < settle else hands for turn in range(rounds)), 0

@@ -125,30 +125,25 @@ class Course:
         return [*steps, "polish"]
 
 
+@dataclass(eq=False)
 class Learner:
     """Runs the steps of a `Course` for one game; each step makes weights of `net` from the last."""
 
-    def __init__(
-        self,
-        game: Variant,
-        calls: CallNetwork,
-        course: Course,
-        command: str,
-        *,
-        pool: Pool | None = None,
-        bar: Bar = no_bar,
-        report: Report = print,
-    ) -> None:
-        """Prepare a run; `run` starts it.
+    game: Variant
+    calls: CallNetwork
+    """The first network of calls."""
+    course: Course
+    command: str
+    """Saved as metadata."""
+    pool: Pool | None = None
+    """Workers that play the pairs."""
+    bar: Bar = no_bar
+    report: Report = print
 
-        `calls` is the first network of calls. `command` is saved as metadata. The workers of
-        `pool`, if any, play the pairs.
-        """
-        self.game, self.rules, self.calls = game, game.rules, calls
-        self.course, self.seed, self.command = course, course.seed, command
-        self.pool, self.bar, self.report = pool, bar, report
-        self.features = features_of(game.rules, "cards")
-        self.steps = course.steps()
+    def __post_init__(self) -> None:
+        """Derive the other attributes; `run` starts the run."""
+        self.rules, self.seed, self.steps = self.game.rules, self.course.seed, self.course.steps()
+        self.features = features_of(self.rules, "cards")
 
     def run(self) -> Weights:
         """Run every step that is not saved yet; return the weights after the last step.
@@ -357,6 +352,5 @@ class Learner:
             rounds,
             rng,
             lambda line: self.report(f"  {self.game.name} calls {line}"),
-            settle=0,
         )
         return net_weights(self.rules, cards, fitted, {})
