@@ -18,13 +18,6 @@ from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-CALL_ERRORS = np.array([[0.7, 1.2, 4.0], [1.5, 0.7, 3.5], [2.2, 1.9, 3.2]])
-"""[kind of a call, kind of the expert's call]: standard error of their difference, in points.
-
-The kinds are a pass, a bid with partner and a lone bid. The error is the root mean square
-difference between the expert's worths of close calls and those in 200 deals (weighted as by
-`inference`), minus the sampling error, over 400 hands each of Barrie, Simplified and Club.
-"""
 NO_TABLE = HandTable(
     sealed(np.zeros(0, np.int64)),
     sealed(np.zeros((0, 1, STRAINS, 1), np.uint8)),
@@ -42,7 +35,6 @@ class ExpertTables(NamedTuple):
     score: Network  # of `score_network`; without inputs if the game was not fitted
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
     weighs_calls: bool  # whether `network` has trained weights of calls
-    call_errors: Array  # `CALL_ERRORS`
 
 
 def load_tables(rules: Rules, network: CallNetwork | None, goal: Goal) -> ExpertTables:
@@ -66,5 +58,4 @@ def load_tables(rules: Rules, network: CallNetwork | None, goal: Goal) -> Expert
         load_score_network(rules),
         sealed(wins),
         bool(network.layers.last.any()),
-        sealed(CALL_ERRORS),
     )

@@ -49,11 +49,8 @@ def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Arr
     """
     t = work.cards.features.tables[0]
     for i in range(len(observations)):
-        mask = row_of(masks, i)
-        action = 0
-        while mask[action] == 0:
-            action += 1
-        observation = row_of(observations, i)
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        action = legal_choice(-1, mask, t)  # the first legal one
         if action < t.card_offset:
             choices[i] = best_action(observation, mask, action, t.card_offset, work.auction)
         else:

@@ -211,20 +211,23 @@ def bare_cards(view: View, t: Tables, kinds: int) -> int:
 def lowest_from(view: View, t: Tables, side: int) -> int:
     """Return the lowest card of a suit of `side` (bits), to lead without a boss.
 
-    The suit is one that partner can ruff, else the shortest, or at no trump the longest.
+    In defence it is a short suit, but not one with a guarded honour. For the declarer's side it is
+    one that partner can ruff, else the shortest, or at no trump the longest.
     """
-    strain = view.strain
-    short = view.trumps != 0
-    best, best_value = -1, 1 << 30
+    strain, best, best_value = view.strain, -1, 1 << 30
     for suit in range(4):
         held = side & t.suit_bits[strain, suit]
         if held == 0:
             continue
-        n = count_held(view, held)
-        card = lowest(t, strain, held)
-        value = 10 * (n if short else -n) - popcount(t.above[strain, card] & view.unseen)
-        if view.thrown >> suit & 1 and may_hold(view, 2, view.trumps, strain):
-            value -= 100  # partner has thrown this suit off, to ruff it
+        n, card = count_held(view, held), lowest(t, strain, held)
+        if view.declarer & 1:
+            value = 10 * n - count(view, t.suit_bits[strain, suit])
+            if n == 2 and beaters(view, t, highest(t, strain, held)) == 1:
+                value += 25  # leading from a guarded honour strips it
+        else:
+            value = 10 * (n if view.trumps else -n) - popcount(t.above[strain, card] & view.unseen)
+            if view.thrown >> suit & 1 and may_hold(view, 2, view.trumps, strain):
+                value -= 100  # partner has thrown this suit off, to ruff it
         if value < best_value:
             best, best_value = card, value
     return best
@@ -251,20 +254,7 @@ def lead_against(view: View, t: Tables, legal: int) -> int:
     if side == 0:
         top = highest(t, strain, legal)
         return top if beaters(view, t, top) == 0 else lowest(t, strain, legal)
-    best, best_value = -1, 1 << 30
-    for suit in range(4):
-        held = side & t.suit_bits[strain, suit]
-        if held == 0:
-            continue
-        n = count_held(view, held)
-        card = lowest(t, strain, held)
-        value = 10 * n
-        if n == 2 and beaters(view, t, highest(t, strain, held)) == 1:
-            value += 25  # leading from a guarded honour strips it
-        value -= count(view, t.suit_bits[strain, suit])
-        if value < best_value:
-            best, best_value = card, value
-    return best
+    return lowest_from(view, t, side)
 
 
 @kernel
