@@ -79,7 +79,8 @@ def inputs(agents: Iterable[str]) -> dict[str, str | None]:
         paths |= {os.fspath(each) for each in values if isinstance(each, (str, os.PathLike))}
     if modules:
         paths |= {str(module.__file__) for module in modules.values()} | _read_by_users()
-    result = {_display_name(path): digest(path) for path in paths if _is_file(path)}
+    files = (path for path in paths if os.path.isfile(os.path.expanduser(path)))
+    result = {_display_name(path): digest(path) for path in files}
     return dict(sorted(result.items())) | _versions(modules.values())
 
 
@@ -117,10 +118,6 @@ def _user_modules(own: str | None) -> dict[str, ModuleType]:
 def _read_by_users() -> set[str]:
     caches = str(user_cache()), os.environ.get("NUMBA_CACHE_DIR") or str(user_cache())
     return {path for path in _read if _is_user_file(path) and not path.startswith(caches)}
-
-
-def _is_file(path: str) -> bool:
-    return os.path.isfile(os.path.expanduser(path))
 
 
 def _is_user_file(path: str) -> bool:
