@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array, direct, entry_kernel
 
-_machine_code: dict[Any, Any] = {}  # by entry kernel and absent parts, for `RowAgent._fill`
+_machine_code: dict[Any, Any] = {}  # by entry kernel and absent parts of its workspace
+_idle: WeakKeyDictionary[KernelAgent, list[Any]] = WeakKeyDictionary()
+"""Workspaces of agents that no thread uses now: to make one takes longer than most decisions."""
 
 
 class RowAgent:
@@ -83,27 +86,42 @@ class RowAgent:
             )
         return self.choose(observations, action_masks)
 
-    def _fill(self, rows: Any, observations: Array, action_masks: Array, workspace: Any) -> Array:
-        """Return the choices, int64 (n,), that an entry kernel writes.
-
-        `rows(observations, masks, workspace, choices)` is the kernel. Its machine code is called
-        directly, because numba would check every array of a workspace at each call. It depends on
-        the parts of the workspace that are None.
-        """
-        choices = np.empty(len(observations), np.int64)
-        arguments = observations, action_masks, workspace, choices
-        key = rows, *(part is None for part in workspace)
-        if key not in _machine_code:
-            _machine_code[key] = direct(rows, *arguments)
-        _machine_code[key](*arguments)
-        return choices
-
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row, int64 (n,); for subclasses to implement.
 
         The arguments are contiguous: int8 (n, D) and int8 (n, A), with a legal action in each row.
         """
         raise NotImplementedError
+
+
+class KernelAgent(RowAgent):
+    """Agent whose choices the entry kernel `rows` writes, with a workspace of its own.
+
+    The kernel is `rows(observations, masks, workspace, choices)`.
+    """
+
+    rows: Any
+
+    def workspace(self) -> Any:
+        """Return a new workspace; each thread needs its own, because decisions overwrite it."""
+        raise NotImplementedError
+
+    def choose(self, observations: Array, action_masks: Array) -> Array:
+        """Return a legal action for every row; int64 (n,).
+
+        The machine code of the kernel is called directly, because numba would check every array of
+        a workspace at each call. It depends on the parts of the workspace that are None.
+        """
+        idle = _idle.setdefault(self, [])
+        workspace = idle.pop() if idle else self.workspace()
+        choices = np.empty(len(observations), np.int64)
+        arguments = observations, action_masks, workspace, choices
+        key = self.rows, *(part is None for part in workspace)
+        if key not in _machine_code:
+            _machine_code[key] = direct(self.rows, *arguments)
+        _machine_code[key](*arguments)
+        idle.append(workspace)
+        return choices
 
 
 @entry_kernel

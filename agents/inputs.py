@@ -9,8 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import metadata
@@ -28,6 +28,7 @@ from bideuchre_env.agents.registry import (
     parse,
 )
 from bideuchre_env.runtime.cache import user_cache
+from bideuchre_env.runtime.contexts import holding
 
 PACKAGE = "package "
 """Prefix of the names of packages in `inputs`, before that of the package."""
@@ -36,15 +37,10 @@ _read: set[str] = set()
 _watching = ContextVar("_watching", default=False)
 
 
-@contextmanager
-def watch_reads() -> Iterator[None]:
+def watch_reads() -> AbstractContextManager[None]:
     """Context in which the files that Python code opens for reading are recorded, for `inputs`."""
     _install_hook()
-    before = _watching.set(True)
-    try:
-        yield
-    finally:
-        _watching.reset(before)
+    return holding(_watching, True)
 
 
 @lru_cache(maxsize=1)
@@ -83,7 +79,8 @@ def inputs(agents: Iterable[str]) -> dict[str, str | None]:
         paths |= {os.fspath(each) for each in values if isinstance(each, (str, os.PathLike))}
     if modules:
         paths |= {str(module.__file__) for module in modules.values()} | _read_by_users()
-    result = {_display_name(path): digest(path) for path in paths if _is_file(path)}
+    files = (path for path in paths if os.path.isfile(os.path.expanduser(path)))
+    result = {_display_name(path): digest(path) for path in files}
     return dict(sorted(result.items())) | _versions(modules.values())
 
 
@@ -121,10 +118,6 @@ def _user_modules(own: str | None) -> dict[str, ModuleType]:
 def _read_by_users() -> set[str]:
     caches = str(user_cache()), os.environ.get("NUMBA_CACHE_DIR") or str(user_cache())
     return {path for path in _read if _is_user_file(path) and not path.startswith(caches)}
-
-
-def _is_file(path: str) -> bool:
-    return os.path.isfile(os.path.expanduser(path))
 
 
 def _is_user_file(path: str) -> bool:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from contextvars import ContextVar
 from dataclasses import fields
 from functools import lru_cache
@@ -27,6 +27,7 @@ from bideuchre_env.learning.weights import LARGEST, Weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.cache import user_cache
+from bideuchre_env.runtime.contexts import holding
 
 PREPARED = ("expert", "net")
 """The kinds of agents that can be prepared."""
@@ -138,17 +139,12 @@ def _read(place: Path, kind: str, stamp: tuple[int, ...]) -> _HashAndWeights:
     return hashlib.sha256(data).hexdigest(), parse_part(data, str(place), kind)
 
 
-@contextmanager
-def watch_files(watch: Watch) -> Iterator[None]:
+def watch_files(watch: Watch) -> AbstractContextManager[None]:
     """Context in which each search for a prepared file calls `watch(name, hash)`.
 
     `name` is `PREPARED_FILE` + the file's name. `hash` is None if there is no such file.
     """
-    before = _watch.set(watch)
-    try:
-        yield
-    finally:
-        _watch.reset(before)
+    return holding(_watch, watch)
 
 
 def prepared_digests() -> dict[str, str]:

@@ -19,8 +19,8 @@ import re
 import sys
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from functools import lru_cache, reduce
 from importlib import import_module
@@ -35,6 +35,7 @@ from bideuchre_env._checks import MAX_NAME, brief, did_you_mean, is_plain_name
 from bideuchre_env._deprecation import present_name
 from bideuchre_env.agents.bots.command import command_files
 from bideuchre_env.errors import BidEuchreError, OptionError
+from bideuchre_env.runtime.contexts import holding
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -263,14 +264,9 @@ def _unknown(name: Any, besides: str = "") -> str:
     )
 
 
-@contextmanager
-def freeze_files() -> Iterator[None]:
+def freeze_files() -> AbstractContextManager[None]:
     """Context in which changed files are not reloaded, so that a run uses one version."""
-    before = _frozen.set(True)
-    try:
-        yield
-    finally:
-        _frozen.reset(before)
+    return holding(_frozen, True)
 
 
 def files_are_frozen() -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from bideuchre_env import _files
+from bideuchre_env._checks import check_array
 from bideuchre_env._files import Output, PathLike
-from bideuchre_env.errors import TableError
+from bideuchre_env.errors import OptionError, TableError
 from bideuchre_env.learning import weights
 from bideuchre_env.learning.weights import PROVENANCE, Weights
 from bideuchre_env.runtime.jit import Array, new_rows
@@ -74,11 +75,10 @@ def read_array(name: str, part: str, shape: tuple[int, ...], dtype: DTypeLike) -
     if part not in arrays:
         raise damaged(name, f"no {part} in it")
     array = arrays[part]
-    fits = len(array.shape) == len(shape) and all(
-        expected in (-1, length) for expected, length in zip(shape, array.shape, strict=True)
-    )
-    if not fits or array.dtype != dtype:
-        raise damaged(name, f"{part} is {array.dtype} {array.shape}, not {np.dtype(dtype)} {shape}")
+    try:
+        check_array(part, array, dtype, shape)
+    except OptionError as error:
+        raise damaged(name, str(error)) from None
     return array
 
 

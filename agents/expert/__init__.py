@@ -1,6 +1,6 @@
 """The expert: tables and a network weigh its calls, and a search plays the last tricks.
 
 `agent` has `ExpertAgent`, `decision` its kernel, which also plays `net`. `strains`, `auction` and
-the networks value calls; `endgame` searches in the deals of `sampled_deals` by `last_tricks`.
+the networks value calls; `endgame` solves sampled deals.
 `hand_worth` reports the table of hands to users.
 """

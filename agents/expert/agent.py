@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bideuchre_env._checks import brief
-from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.base import KernelAgent
 from bideuchre_env.agents.expert.auction import CALLS
 from bideuchre_env.agents.expert.call_network import CallNetwork, checked_network
 from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide_rows
-from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, holder_odds
+from bideuchre_env.agents.expert.endgame import SAMPLED_DEAL, holder_odds
 from bideuchre_env.agents.expert.tables import load_tables
 from bideuchre_env.agents.protocols import (
     GOAL_OPTION,
@@ -22,7 +22,8 @@ from bideuchre_env.core.state import new_states
 from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array, new_rows
+from bideuchre_env.runtime.jit import new_rows
+from bideuchre_env.solver.transpositions import new_searcher
 
 DEALS = (0, 0, 40, 40, 60, 60, 0, 0, 0, 0, 0, 0, 0)
 """[cards in hand]: number of deals to sample for the search of the last tricks; 0: no search."""
@@ -31,12 +32,13 @@ MARGIN = 0.05
 """Points that a searched card must gain over the rule player's card."""
 STANDARD_ERRORS = 0.5
 """Standard errors of that gain, added to the margin."""
+MEGABYTES = 0.1  # of the solver's table
 LEAN = 2
 """Quarters added to a seat's odds to hold cards of a suit that it has bid; for the declarer, only
 if the deck's holder odds are unknown."""
 
 
-class ExpertAgent(RowAgent):
+class ExpertAgent(KernelAgent):
     """Bids by tables and a network, plays the rule player's cards, and searches the last tricks.
 
     Args:
@@ -57,6 +59,7 @@ class ExpertAgent(RowAgent):
     """
 
     name = "expert"
+    rows = staticmethod(decide_rows)
     info = AgentInfo(
         "Bids by hand-value tables and a network, searches the last tricks.",
         {
@@ -100,14 +103,10 @@ class ExpertAgent(RowAgent):
             self._deals["holder_odds"] = holder_odds(rules)
         self.learned = load_tables(rules, network, goal)
 
-    def choose(self, observations: Array, action_masks: Array) -> Array:
-        """Return a legal action for every row; int64 (n,)."""
-        return self._fill(decide_rows, observations, action_masks, self.workspace())
-
     def workspace(self) -> PlayerWorkspace:
         """Return a new workspace; each thread needs its own, because decisions overwrite it."""
         return PlayerWorkspace(
             self.tables, self.layout.offsets, self.learned, new_states(1),
             new_view(self.goal == "points"), new_rows(SCRATCH, 1), new_rows(CALLS, 1),
-            self._deals.copy(),
+            self._deals.copy(), new_searcher(MEGABYTES),
         )  # fmt: skip

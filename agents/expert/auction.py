@@ -237,7 +237,7 @@ def call_worth(
     last = level >= 0 and last_bid(view, t)
     worth = win + float(calls.slope) * more
     if last:
-        worth = final_worth(view, t, level, strain, worth, more, wins, calls)
+        worth = final_worth(view, t, level, strain, more, wins, calls)
     if wins.shape[0] == 0 or len(learned.score.first) == 0:
         return worth
     calls.win, calls.promise = win, worth
@@ -248,16 +248,9 @@ def call_worth(
 
 @kernel
 def final_worth(
-    view: View,
-    t: Tables,
-    level: int,
-    strain: int,
-    worth: float,
-    more: float,
-    wins: Array,
-    calls: Calls,
+    view: View, t: Tables, level: int, strain: int, more: float, wins: Array, calls: Calls
 ) -> float:
-    """Return the `worth` of the auction's last bid, limited to the possible range.
+    """Return the worth of the auction's last bid, limited to the possible range.
 
     The limits are written to `calls.least` and `calls.most`. `calls.most` is the value of the best
     result, for a lone bid that of the chance `SUREST` to make it. `calls.least` is the chance of
@@ -266,6 +259,7 @@ def final_worth(
     make it; the value of the changed chance also limits the worth. `calls.points` and `calls.win`
     are then overwritten.
     """
+    worth = float(calls.win) + float(calls.slope) * more
     calls.least = NOT_WEIGHED
     if t.alone[level]:
         swing = t.payoff[level, t.tricks] - t.payoff[level, 0] + lost_alone(t, level)

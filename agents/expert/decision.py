@@ -2,6 +2,9 @@
 
 Calls are weighed by tables and a network, cards are those of the rule player, corrected by a
 network of cards unless there is none, and the last tricks are searched unless no deals are sampled.
+
+The network estimates the points of every card, up to a constant that all cards share. `net` is a
+`CardNetwork`, or None for a player without one, for which its kernels change nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +18,6 @@ from bideuchre_env.agents.expert.auction import (
     weigh_calls,
 )
 from bideuchre_env.agents.expert.call_features import Calls
-from bideuchre_env.agents.expert.card_network import CardNetwork, best_card, unless_vetoed
 from bideuchre_env.agents.expert.endgame import endgame_card
 from bideuchre_env.agents.expert.strains import weigh_strains
 from bideuchre_env.agents.expert.tables import ExpertTables
@@ -27,12 +29,78 @@ from bideuchre_env.agents.rule.agent import (
     useful_calls,
 )
 from bideuchre_env.agents.rule.bidding import Scratch, call_action
+from bideuchre_env.agents.rule.discards import undominated
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.view import see_observation
-from bideuchre_env.runtime.intrinsics import row_of
-from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+from bideuchre_env.learning.feature_rows import list_inputs, renamed_kind
+from bideuchre_env.learning.network import NetworkWorkspace, add_up
+from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
+from bideuchre_env.solver.transpositions import Searcher
+
+
+class CardNetwork(NamedTuple):
+    """A network that values cards, with its scratch memory, and the margins of its use."""
+
+    network: NetworkWorkspace
+    margin: float
+    veto: float
+
+
+@kernel
+def best_card(
+    s: State, seat: int, view: View, t: Tables, legal: int, card: int, net: CardNetwork | None
+) -> tuple[int, int]:
+    """Return the best of the `legal` kinds (bits) by the network if it beats `card` by the margin.
+
+    `card`, the rule player's choice, is the result otherwise. `view` is that of the seat in state
+    `s`. Also returns the symmetry of the outputs, for `points_of`.
+    """
+    if net is None:
+        return card, 0
+    symmetry, best = weigh_cards(s, seat, view, t, net), card
+    left = undominated(view, t, legal)
+    least = points_of(net, symmetry, card) + net.margin
+    while left:
+        kind = lowest_bit(left)
+        left &= left - 1
+        worth = points_of(net, symmetry, kind)
+        if kind != card and worth > least:
+            best, least = kind, worth
+    return best, symmetry
+
+
+@kernel
+def unless_vetoed(searched: int, best: int, symmetry: int, net: CardNetwork | None) -> int:
+    """Return the card of the search, or the network's `best` if it is more than `veto` better.
+
+    `best` and `symmetry` are the results of `best_card`.
+    """
+    if net is None:
+        return searched
+    behind = points_of(net, symmetry, best) - points_of(net, symmetry, searched)
+    return best if behind > net.veto else searched
+
+
+@kernel
+def weigh_cards(s: State, seat: int, view: View, t: Tables, net: CardNetwork) -> int:
+    """Run the network on the cards of a seat in state `s`; return its suit symmetry (0 to 7).
+
+    `view` is that of the seat. `points_of` looks up the estimate of a card.
+    """
+    work = net.network
+    places, active = work.features.places[0], work.features.active
+    n, symmetry = list_inputs(s, t, seat, places, view, True, active)
+    add_up(n, work)
+    return int(symmetry)
+
+
+@inline_kernel
+def points_of(net: CardNetwork, symmetry: int, kind: int) -> float:
+    """Return the points of a card by the last `weigh_cards`, whose result is `symmetry`."""
+    return float(net.network.outputs[renamed_kind(kind, symmetry)])
 
 
 class PlayerWorkspace(NamedTuple):
@@ -48,7 +116,8 @@ class PlayerWorkspace(NamedTuple):
     views: Array  # `view.VIEW`
     scratch: Array  # `rule.bidding.SCRATCH`
     calls: Array  # `auction.CALLS`
-    deals: Array  # `sampled_deals.SAMPLED_DEAL`; without deals to sample, no search
+    deals: Array  # `endgame.SAMPLED_DEAL`; without deals to sample, no search
+    searcher: Searcher  # for the last tricks
     cards: CardNetwork | None = None
 
 
@@ -80,7 +149,7 @@ def decide(s: State, seat: int, view: View, legal: int, work: PlayerWorkspace) -
         best, symmetry = best_card(s, seat, view, t, legal, card, work.cards)
         card = best
         if view.phase == PLAY:
-            searched = endgame_card(view, t, work.deals[0], legal, best)
+            searched = endgame_card(s, seat, view, t, work.deals[0], work.searcher, legal, best)
             card = unless_vetoed(searched, best, symmetry, work.cards)
     return t.card_offset + card
 

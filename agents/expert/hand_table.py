@@ -9,9 +9,8 @@ tables, and `bideuchre hand` prints them. No variant has the decks of 20 and 16 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +28,7 @@ DECKS = ((24, 1), (16, 2), (20, 1), (16, 1))
 """The decks that have a table: (kinds, copies)."""
 
 
-@dataclass(frozen=True)
-class HandTable:
+class HandTable(NamedTuple):
     """The table of one deck; rows are canonical hands.
 
     `keys`, int64 (n,), are the hand numbers in rising order. The chances are in units of 1/255, for
@@ -58,14 +56,8 @@ class HandTable:
 @entry_kernel
 def find_row(keys: Array, key: int) -> int:
     """Return the index of `key` in the sorted `keys`, int64 (n,); -1 if it is not there."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(keys) and keys[low] == key else -1
+    at = int(np.searchsorted(keys, key))
+    return at if at < len(keys) and keys[at] == key else -1
 
 
 @entry_kernel

@@ -38,7 +38,7 @@ def weigh_strains(
     Returns False if there are none: the game has neither a hand table nor estimates, or the table
     does not have the hand.
     """
-    if len(learned.keys) == 0:
+    if len(learned.hands.keys) == 0:
         if not learned.estimates:
             return False
         estimate(view, t, learned, scratch, calls)
@@ -65,17 +65,17 @@ def look_up(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, call
     """
     hand = view.held | view.held_pair << COPY_SHIFT
     key, symmetry = canonical(hand)
-    row = find_row(learned.keys, key)
+    row = find_row(learned.hands.keys, key)
     if row < 0:
         return False
-    tricks = learned.tricks
+    tricks = learned.hands.tricks
     last = tricks.shape[1] - 1
     lead = 0 if we_lead(view, t, 0, False) else last
     lone_lead = 0 if we_lead(view, t, 0, True) else last
     for strain in range(valued(t)):
         if strain == LOW:
             key, symmetry = canonical(mirrored(hand, t.kinds))
-            row = find_row(learned.keys, key)
+            row = find_row(learned.hands.keys, key)
             if row < 0:
                 return False
         there = SUIT_MAPS[symmetry, strain] if strain < NO_TRUMP else NO_TRUMP
@@ -86,7 +86,7 @@ def look_up(view: View, t: Tables, learned: ExpertTables, scratch: Scratch, call
         shift = trick_shift(view, t, strain, learned.network.shifts, scratch.features, calls)
         shift_chances(tricks[row, lead, there], shift, t.tricks, calls.chances[strain])
         for exchange in range(N_EXCHANGES):
-            chance = float(learned.lone[row, lone_lead, exchange, there])
+            chance = float(learned.hands.lone[row, lone_lead, exchange, there])
             calls.lone[exchange, strain] = chance / SCALE
     return True
 

@@ -18,17 +18,10 @@ from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-CALL_ERRORS = np.array([[0.7, 1.2, 4.0], [1.5, 0.7, 3.5], [2.2, 1.9, 3.2]])
-"""[kind of a call, kind of the expert's call]: standard error of their difference, in points.
-
-The kinds are a pass, a bid with partner and a lone bid. The error is the root mean square
-difference between the expert's worths of close calls and those in 200 deals (weighted as by
-`inference`), minus the sampling error, over 400 hands each of Barrie, Simplified and Club.
-"""
 NO_TABLE = HandTable(
-    np.zeros(0, np.int64),
-    np.zeros((0, 1, STRAINS, 1), np.uint8),
-    np.zeros((0, 1, N_EXCHANGES, STRAINS), np.uint8),
+    sealed(np.zeros(0, np.int64)),
+    sealed(np.zeros((0, 1, STRAINS, 1), np.uint8)),
+    sealed(np.zeros((0, 1, N_EXCHANGES, STRAINS), np.uint8)),
 )
 
 
@@ -36,15 +29,12 @@ class ExpertTables(NamedTuple):
     """Tables and fitted weights for the expert's decisions."""
 
     weights: Array  # the rule player's, one `rule.bidding.WEIGHTS`
-    keys: Array  # the arrays of `hand_table.HandTable`; empty without a table
-    tricks: Array
-    lone: Array
+    hands: HandTable  # empty without a table
     estimates: bool  # whether the rule player's estimates replace a missing table
     network: CallNetwork
     score: Network  # of `score_network`; without inputs if the game was not fitted
     wins: Array  # the chance to win from every score: `win_table.win_table`; empty for points
     weighs_calls: bool  # whether `network` has trained weights of calls
-    call_errors: Array  # `CALL_ERRORS`
 
 
 def load_tables(rules: Rules, network: CallNetwork | None, goal: Goal) -> ExpertTables:
@@ -62,13 +52,10 @@ def load_tables(rules: Rules, network: CallNetwork | None, goal: Goal) -> Expert
     wins = win_table(rules) if goal == "game" else np.zeros((0, 0, 0))
     return ExpertTables(
         load_weights(rules.kinds, rules.copies, rules.kitty),
-        sealed(hands.keys),
-        sealed(hands.tricks),
-        sealed(hands.lone),
+        hands,
         fitted and hands is NO_TABLE,
         network,
         load_score_network(rules),
         sealed(wins),
         bool(network.layers.last.any()),
-        sealed(CALL_ERRORS),
     )

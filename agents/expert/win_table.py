@@ -14,6 +14,7 @@ kernels, `t` are the game's tables, and `wins` is a `win_table`.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -85,9 +86,7 @@ def rule_table(rules: Rules) -> Array:
     """
     outcomes = sampled_outcomes(rules)
     if rules.win_rule == "rounds":
-        table = np.zeros((LAYERS + 1, 2 * LEAD + 1, 1))
-        iterate_rounds(outcomes, table)
-        return table
+        return rounds_table(outcomes)
     if rules.target is None or rules.target > MOST_TARGET:
         return np.zeros((0, 0, 0))
     size = rules.target + BELOW
@@ -99,6 +98,24 @@ def rule_table(rules: Rules) -> Array:
         if change < SETTLED:
             break
     return table
+
+
+def rounds_table(outcomes: Array) -> Array:
+    """Return a `win_table` of a game of a fixed number of hands, computed layer by layer.
+
+    The first layer has no hands left, where the lead decides. `outcomes` is the result of
+    `sampled_outcomes`.
+    """
+    at = np.arange(2 * LEAD + 1)
+    table = np.zeros((LAYERS + 1, len(at)))
+    table[0] = 0.5 + 0.5 * np.sign(at - LEAD)
+    for before, layer in pairwise(table):
+        for bid, others, _, share in outcomes:
+            up, down = (
+                np.clip(at + by, 0, 2 * LEAD) for by in (int(bid - others), int(others - bid))
+            )
+            layer += 0.5 * share * (before[up] + before[down])
+    return table[:, :, np.newaxis]
 
 
 def sampled_outcomes(rules: Rules) -> Array:
@@ -179,29 +196,6 @@ def sweep(tables: Array, outcomes: Array, table: Array, out: Array) -> float:
             out[0, ours, theirs] = total
             out[0, theirs, ours] = 1.0 - total
     return change
-
-
-@entry_kernel
-def iterate_rounds(outcomes: Array, table: Array) -> None:
-    """Fill `table`, a `win_table` of a game of a fixed number of hands, layer by layer.
-
-    The first layer has no hands left, where the lead decides. `outcomes` is the result of
-    `sampled_outcomes`.
-    """
-    lead = (table.shape[1] - 1) // 2
-    for at in range(2 * lead + 1):
-        table[0, at, 0] = 0.5 if at == lead else (1.0 if at > lead else 0.0)
-    for layer in range(1, len(table)):
-        for at in range(2 * lead + 1):
-            total = 0.0
-            for i in range(len(outcomes)):
-                gain = int(outcomes[i, 0] - outcomes[i, 1])
-                up, down = min(at + gain, 2 * lead), max(at - gain, 0)
-                up, down = max(up, 0), min(down, 2 * lead)
-                total += (
-                    0.5 * outcomes[i, 3] * (table[layer - 1, up, 0] + table[layer - 1, down, 0])
-                )
-            table[layer, at, 0] = total
 
 
 @kernel

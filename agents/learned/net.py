@@ -11,16 +11,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bideuchre_env._checks import brief
+from bideuchre_env._checks import check_flag
 from bideuchre_env.agents.expert.agent import DEALS, NO_SEARCH, ExpertAgent
-from bideuchre_env.agents.expert.call_network import (
-    CALL_SHAPES,
-    CallNetwork,
-    call_arrays,
-    calls_of,
-)
-from bideuchre_env.agents.expert.card_network import CardNetwork
-from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide_rows
+from bideuchre_env.agents.expert.call_network import CALL_SHAPES, CallNetwork, call_arrays, calls_of
+from bideuchre_env.agents.expert.decision import CardNetwork, PlayerWorkspace, decide_rows
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import (
     GOAL_OPTION,
@@ -29,7 +23,6 @@ from bideuchre_env.agents.protocols import (
     Goal,
     check_number,
 )
-from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import (
     Network,
@@ -40,7 +33,6 @@ from bideuchre_env.learning.network import (
 )
 from bideuchre_env.learning.weights import Weights, made_for
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array
 
 KIND = "net"
 MARGIN = 0.1
@@ -68,6 +60,7 @@ class NetAgent(LearnedAgent):
     """
 
     name = KIND
+    rows = staticmethod(decide_rows)
     info = AgentInfo(
         "The expert's calls and the rule agent's cards, corrected by trained networks.",
         {
@@ -94,23 +87,13 @@ class NetAgent(LearnedAgent):
         super().__init__(rules)
         self.margin = check_number("margin", margin, 0, 100, "points ")
         self.veto = check_number("veto", veto, 0, 100, "points ")
-        if not isinstance(search, bool):
-            raise OptionError(f"search={brief(search)}: expected True or False")
+        check_flag("search", search)
         loaded = weights_for(rules, weights)
         self.goal = goal
         self._remember(loaded, search=search, margin=margin, veto=veto, goal=goal)
-        self._expert = ExpertAgent(
-            rules,
-            seed=seed,
-            network=calls_of(loaded),
-            wanted=DEALS if search else NO_SEARCH,
-            goal=goal,
-        )
+        calls, wanted = calls_of(loaded), DEALS if search else NO_SEARCH
+        self._expert = ExpertAgent(rules, seed=seed, network=calls, wanted=wanted, goal=goal)
         self._cards = network_workspace(network_of(loaded, "cards"), features_of(rules, "cards"))
-
-    def choose(self, observations: Array, action_masks: Array) -> Array:
-        """Return a legal action for every row; int64 (n,)."""
-        return self._fill(decide_rows, observations, action_masks, self.workspace())
 
     def workspace(self) -> PlayerWorkspace:
         """Return a new workspace; each thread needs its own, because decisions overwrite it."""

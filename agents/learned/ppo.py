@@ -14,7 +14,7 @@ from typing import NamedTuple
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
-from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.agents.rule.discards import undominated
 from bideuchre_env.core.state import AUCTION
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.learning.feature_rows import list_inputs, output_of
@@ -41,6 +41,22 @@ class PpoWorkspace(NamedTuple):
     cards: NetworkWorkspace
 
 
+@entry_kernel
+def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Array) -> None:
+    """Fill `choices`, int64 (n,), with the agent's actions for n observations and masks.
+
+    Each row of the masks must have a legal action.
+    """
+    t = work.cards.features.tables[0]
+    for i in range(len(observations)):
+        observation, mask = row_of(observations, i), row_of(masks, i)
+        action = legal_choice(-1, mask, t)  # the first legal one
+        if action < t.card_offset:
+            choices[i] = best_action(observation, mask, action, t.card_offset, work.auction)
+        else:
+            choices[i] = best_action(observation, mask, action, t.n_actions, work.cards)
+
+
 class PpoAgent(LearnedAgent):
     """Plays the action with the largest output of its networks, for the points of each hand.
 
@@ -55,6 +71,7 @@ class PpoAgent(LearnedAgent):
     """
 
     name = KIND
+    rows = staticmethod(ppo_rows)
     info = AgentInfo(
         "PPO: two networks, for calls and cards, trained from scratch by self-play.",
         WEIGHTS_OPTION,
@@ -74,33 +91,10 @@ class PpoAgent(LearnedAgent):
             )
         )
 
-    def choose(self, observations: Array, action_masks: Array) -> Array:
-        """Return a legal action for every row; int64 (n,)."""
-        return self._fill(ppo_rows, observations, action_masks, self.workspace())
-
     def workspace(self) -> PpoWorkspace:
         """Return a new workspace; each thread needs its own, because decisions overwrite it."""
         parts = zip(self._work, PARTS, strict=True)
         return PpoWorkspace(*(another(work, features_of(self.rules, part)) for work, part in parts))
-
-
-@entry_kernel
-def ppo_rows(observations: Array, masks: Array, work: PpoWorkspace, choices: Array) -> None:
-    """Fill `choices`, int64 (n,), with the agent's actions for n observations and masks.
-
-    Each row of the masks must have a legal action.
-    """
-    t = work.cards.features.tables[0]
-    for i in range(len(observations)):
-        mask = row_of(masks, i)
-        action = 0
-        while mask[action] == 0:
-            action += 1
-        observation = row_of(observations, i)
-        if action < t.card_offset:
-            choices[i] = best_action(observation, mask, action, t.card_offset, work.auction)
-        else:
-            choices[i] = best_action(observation, mask, action, t.n_actions, work.cards)
 
 
 @kernel

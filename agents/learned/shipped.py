@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bideuchre_env._checks import brief
-from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.base import KernelAgent
 from bideuchre_env.agents.data import package_part, parts_of
 from bideuchre_env.agents.old_weights import read_part, renamed
 from bideuchre_env.agents.prepared import PREPARED, prepared_weights
@@ -20,7 +20,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
 
-class LearnedAgent(RowAgent):
+class LearnedAgent(KernelAgent):
     """Base class of agents that play by `Weights`; `made` is the metadata of the weights."""
 
     def _remember(self, weights: Weights, **options: Any) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.base import KernelAgent
 from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.protocols import AgentInfo, check_number
 from bideuchre_env.agents.rule.bidding import (
@@ -26,8 +26,7 @@ from bideuchre_env.agents.rule.bidding import (
 )
 from bideuchre_env.agents.rule.card_play import follow, lead
 from bideuchre_env.agents.rule.certain import certain_call, certain_card
-from bideuchre_env.agents.rule.discards import least_kept, pass_over
-from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.agents.rule.discards import least_kept, pass_over, undominated
 from bideuchre_env.agents.rule.hand_features import TRUMPS
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.records import State, Tables, View
@@ -107,7 +106,17 @@ def own_workspace(work: RuleWorkspace | None, start: int) -> RuleWorkspace | Non
     return RuleWorkspace(work.tables, work.offsets, work.known, work.weights, views, scratch)
 
 
-class RuleAgent(RowAgent):
+@entry_kernel
+def rule_rows(observations: Array, masks: Array, work: RuleWorkspace, choices: Array) -> None:
+    """Fill `choices` with the rule player's action for every row."""
+    t, o, known, view = work.tables[0], work.offsets[0], work.known[0], work.views[0]
+    for i in range(len(observations)):
+        mask = row_of(masks, i)
+        legal = see_observation(row_of(observations, i), mask, t, o, known, view)
+        choices[i] = legal_choice(rule_decision(view, legal, work), mask, t)
+
+
+class RuleAgent(KernelAgent):
     """Bids and plays by rules of thumb of good players; bids to win the game, by the score.
 
     Args:
@@ -122,6 +131,7 @@ class RuleAgent(RowAgent):
     """
 
     name = "rule"
+    rows = staticmethod(rule_rows)
     info = AgentInfo(
         "Bids the strength of its hand, plays by maxims of good players, counts cards.",
         {"boldness": "tricks added to its estimate of a hand in the auction; may be negative"},
@@ -143,25 +153,11 @@ class RuleAgent(RowAgent):
             bold = sealed(bolder(self._workspace.weights, boldness))
             self._workspace = self._workspace._replace(weights=bold)
 
-    def choose(self, observations: Array, action_masks: Array) -> Array:
-        """Return a legal action for every row; int64 (n,)."""
-        return self._fill(rule_rows, observations, action_masks, self.workspace())
-
     def workspace(self) -> RuleWorkspace:
         """Return a new workspace, so that decisions of a shared agent do not interfere."""
         return self._workspace._replace(
             known=new_states(1), views=new_view(), scratch=new_rows(SCRATCH, 1)
         )
-
-
-@entry_kernel
-def rule_rows(observations: Array, masks: Array, work: RuleWorkspace, choices: Array) -> None:
-    """Fill `choices` with the rule player's action for every row."""
-    t, o, known, view = work.tables[0], work.offsets[0], work.known[0], work.views[0]
-    for i in range(len(observations)):
-        mask = row_of(masks, i)
-        legal = see_observation(row_of(observations, i), mask, t, o, known, view)
-        choices[i] = legal_choice(rule_decision(view, legal, work), mask, t)
 
 
 @kernel

@@ -10,6 +10,10 @@ Rules of play beyond the usual ones, each measured on duplicate boards:
 - The first lead against a lone contract is from the longest suit: at no trump a boss if there is
   one, against a suit a side suit whose boss the declarer can have.
 - On a trick of a lone declarer that cannot be won, the guard of least worth goes (`discards.py`).
+
+Chances come from counting the cards. An unseen card is equally likely in every place, except that a
+seat never holds a suit that it has failed to follow. A boss is a card that no unseen card of its
+suit beats. Sets of kinds are bit masks, and seats are relative.
 """
 
 from __future__ import annotations
@@ -19,15 +23,6 @@ from bideuchre_env.agents.rule.certain import (
     claiming_lead,
     unbeaten,
     winning_cards,
-)
-from bideuchre_env.agents.rule.chances import (
-    OPPONENTS,
-    beaters,
-    beats_chance,
-    best_boss,
-    enemy_trumps,
-    holds_chance,
-    may_hold,
 )
 from bideuchre_env.agents.rule.discards import discard
 from bideuchre_env.core.card_order import highest, lowest
@@ -44,6 +39,100 @@ THIRD = 0.1  # the same for third hand, with only one opponent to come
 FALLEN = 3  # trumps that must have fallen before declarer's partner keeps its only trump
 LAST_TRUMPS = 2  # unseen trumps with which declarer's partner leads other suits
 DRAWN = 4  # maximum of unseen trumps with which a defender leads the boss trump
+
+
+OPPONENTS = 0b1010  # seats, as bits
+
+
+@kernel
+def may_hold(view: View, seat: int, kinds: int, suit: int) -> bool:
+    """Whether a seat has cards left and can hold one of `kinds` (bits) of this suit."""
+    return view.cards_left[seat] > 0 and count(view, kinds) > 0 and view.void[seat] >> suit & 1 == 0
+
+
+@kernel
+def beaters(view: View, t: Tables, kind: int) -> int:
+    """Count the unseen cards of a card's suit that rank above it; `view.strain` must be set."""
+    return count(view, t.above[view.strain, kind])
+
+
+@kernel
+def enemy_trumps(view: View) -> bool:
+    """Whether an opponent may still hold a trump."""
+    trumps, strain = view.trumps, view.strain
+    if trumps == 0:
+        return False
+    return may_hold(view, 1, trumps, strain) or may_hold(view, 3, trumps, strain)
+
+
+@kernel
+def lacks(view: View, seat: int, kinds: int) -> float:
+    """Return the chance that a seat holds none of `kinds` (bits), which are of one suit.
+
+    The seat must not be known to be void in it.
+    """
+    n = count(view, kinds)
+    unseen = view.n_unseen
+    if n == 0 or unseen == 0:
+        return 1.0
+    share = float(view.cards_left[seat]) / unseen
+    if share >= 1.0:
+        return 0.0
+    chance = 1.0
+    for _ in range(n):
+        chance *= 1.0 - share
+    return chance
+
+
+@kernel
+def beats_chance(view: View, t: Tables, seat: int, kind: int, led: int) -> float:
+    """Return the chance that a seat can beat the card `kind` in a trick of the suit `led`."""
+    strain = view.strain
+    if view.cards_left[seat] == 0:
+        return 0.0
+    trumps = view.trumps
+    follows = t.suit_bits[strain, led]
+    above = t.above[strain, kind]
+    is_trump = trumps >> max(kind, 0) & 1 == 1
+    chance, void = 0.0, 1.0
+    if view.void[seat] >> led & 1 == 0:
+        void = lacks(view, seat, follows)
+        if t.suit_of[strain, kind] == led:
+            chance = 1.0 - lacks(view, seat, above)
+    if trumps != 0 and led != strain and view.void[seat] >> strain & 1 == 0:
+        chance += void * (1.0 - lacks(view, seat, above if is_trump else trumps))
+    return chance
+
+
+@kernel
+def holds_chance(view: View, t: Tables, kind: int, led: int, seats: int) -> float:
+    """Return the chance that none of the opponents in `seats` (bits) can beat the card `kind`.
+
+    `led` is the suit led; partner, if in `seats`, is ignored.
+    """
+    chance = 1.0
+    if seats >> 1 & 1:
+        chance *= 1.0 - beats_chance(view, t, 1, kind, led)
+    if seats >> 3 & 1:
+        chance *= 1.0 - beats_chance(view, t, 3, kind, led)
+    return chance
+
+
+@kernel
+def best_boss(view: View, t: Tables, kinds: int) -> int:
+    """Return the kind, of `kinds` (bits), that is most likely to win the trick if led.
+
+    Only bosses and cards that are almost certain to win are considered; -1 if there is none.
+    """
+    strain = view.strain
+    best, best_chance = -1, 0.0
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        chance = holds_chance(view, t, kind, t.suit_of[strain, kind], OPPONENTS)
+        if chance > best_chance + 0.001 and (chance > 0.999 or beaters(view, t, kind) == 0):
+            best, best_chance = kind, chance
+    return best
 
 
 @kernel
@@ -122,20 +211,23 @@ def bare_cards(view: View, t: Tables, kinds: int) -> int:
 def lowest_from(view: View, t: Tables, side: int) -> int:
     """Return the lowest card of a suit of `side` (bits), to lead without a boss.
 
-    The suit is one that partner can ruff, else the shortest, or at no trump the longest.
+    In defence it is a short suit, but not one with a guarded honour. For the declarer's side it is
+    one that partner can ruff, else the shortest, or at no trump the longest.
     """
-    strain = view.strain
-    short = view.trumps != 0
-    best, best_value = -1, 1 << 30
+    strain, best, best_value = view.strain, -1, 1 << 30
     for suit in range(4):
         held = side & t.suit_bits[strain, suit]
         if held == 0:
             continue
-        n = count_held(view, held)
-        card = lowest(t, strain, held)
-        value = 10 * (n if short else -n) - popcount(t.above[strain, card] & view.unseen)
-        if view.thrown >> suit & 1 and may_hold(view, 2, view.trumps, strain):
-            value -= 100  # partner has thrown this suit off, to ruff it
+        n, card = count_held(view, held), lowest(t, strain, held)
+        if view.declarer & 1:
+            value = 10 * n - count(view, t.suit_bits[strain, suit])
+            if n == 2 and beaters(view, t, highest(t, strain, held)) == 1:
+                value += 25  # leading from a guarded honour strips it
+        else:
+            value = 10 * (n if view.trumps else -n) - popcount(t.above[strain, card] & view.unseen)
+            if view.thrown >> suit & 1 and may_hold(view, 2, view.trumps, strain):
+                value -= 100  # partner has thrown this suit off, to ruff it
         if value < best_value:
             best, best_value = card, value
     return best
@@ -162,20 +254,7 @@ def lead_against(view: View, t: Tables, legal: int) -> int:
     if side == 0:
         top = highest(t, strain, legal)
         return top if beaters(view, t, top) == 0 else lowest(t, strain, legal)
-    best, best_value = -1, 1 << 30
-    for suit in range(4):
-        held = side & t.suit_bits[strain, suit]
-        if held == 0:
-            continue
-        n = count_held(view, held)
-        card = lowest(t, strain, held)
-        value = 10 * n
-        if n == 2 and beaters(view, t, highest(t, strain, held)) == 1:
-            value += 25  # leading from a guarded honour strips it
-        value -= count(view, t.suit_bits[strain, suit])
-        if value < best_value:
-            best, best_value = card, value
-    return best
+    return lowest_from(view, t, side)
 
 
 @kernel

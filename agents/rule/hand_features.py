@@ -90,15 +90,10 @@ def describe_hand(
 
 
 @kernel
-def copies_held(view: View, kind: int) -> int:
-    """Return the number of copies of a kind in hand."""
-    return (view.held >> kind & 1) + (view.held_pair >> kind & 1)
-
-
-@kernel
 def ranked_held(view: View, t: Tables, strain: int, suit: int, place: int) -> int:
     """Return the copies in hand of the kind at this place in a suit, 0 for its highest."""
-    return copies_held(view, t.ranked[strain, suit, place])
+    kind = t.ranked[strain, suit, place]
+    return (view.held >> kind & 1) + (view.held_pair >> kind & 1)
 
 
 @kernel

@@ -10,7 +10,7 @@ first; hands that differ only in the choice of copies are listed once. `listing`
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, gcd
 
 from bideuchre_env.agents.search.chains import NO_LIMIT, find_places
 from bideuchre_env.agents.search.history import record_history
@@ -240,10 +240,6 @@ def store_world(
 def coprime(n: int) -> int:
     """Return a number coprime to n, near 0.618 n."""
     number = max(1, int(0.618 * n))
-    while True:
-        one, other = number, n
-        while other:
-            one, other = other, one % other
-        if one <= 1:
-            return number
+    while gcd(number, n) > 1:
         number += 1
+    return number

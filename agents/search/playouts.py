@@ -8,8 +8,7 @@ plays the last tricks with all hands open.
 
 from __future__ import annotations
 
-from bideuchre_env.agents.expert.card_network import best_card
-from bideuchre_env.agents.expert.decision import PlayerWorkspace, decide
+from bideuchre_env.agents.expert.decision import PlayerWorkspace, best_card, decide
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.certain import certain_card
 from bideuchre_env.agents.search.workspace import SearchWorkspace

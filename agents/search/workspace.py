@@ -12,7 +12,7 @@ import numpy as np
 
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.expert.decision import PlayerWorkspace
-from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
+from bideuchre_env.agents.expert.endgame import SAMPLED_DEAL
 from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.observation.resample import PLACES, new_redeal

@@ -1,9 +1,12 @@
-"""Parts of a round of a table: each plays the rows that wait for some of the players."""
+"""Parts of a round of a table: each plays the rows that wait for some of the players.
+
+`play_hands` plays hands on from any states.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -16,8 +19,8 @@ from bideuchre_env.agents.rule.agent import rule_workspace
 from bideuchre_env.agents.table.simple import CAUTIOUS, RANDOM, RULE, new_draws
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.rows import encode_rows
-from bideuchre_env.core.table.answers import answer_rows, list_rows, require_legal
-from bideuchre_env.core.table.loop import ASKED, OUTSIDE, Table
+from bideuchre_env.core.table.answers import answer_rows, continue_rows, list_rows, require_legal
+from bideuchre_env.core.table.loop import ASKED, OUTSIDE, Table, new_table
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.devices import HostMemory
@@ -171,3 +174,23 @@ def container_of(agent: Any, with_rule: bool = False) -> tuple[Any, int, Workspa
 
 def _class_of(agent: Any) -> str:
     return f"{type(agent).__module__}.{type(agent).__qualname__}"
+
+
+def play_hands(
+    rules: Rules, states: Array, agents: Sequence[CompleteAgent], players: Array
+) -> None:
+    """Play hands on from `states`, STATE (n,), which change in place, until each is over.
+
+    `players`, int (n, 4), has the index in `agents` of each seat's player, or `CALLER`: there the
+    hand stops. Raises `IllegalActionError` for an illegal action.
+    """
+    table = new_table(rules, len(states))._replace(states=states)
+    table.setup["pause"] = 1
+    table.seating["seat"], table.seating["player"] = -1, players
+    n, parts = len(agents), []
+    for number, agent in enumerate(agents):
+        where = partial("agent {!r}, row {}".format, agent.name)
+        parts.append(part_of(agent, AgentPart(table, rules, number, n, agent.act_rows, where)))
+    call(continue_rows, table, kinds_of(n, {}), np.arange(len(states)))
+    while any(part.play() for part in parts):
+        pass

@@ -1,8 +1,8 @@
 """Kernels that convert decisions to the 0/1 inputs of networks (see `features`).
 
 They list the indices of the inputs that are 1, in an array `active`, int64 (1, size + 1). About 60
-of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `write_rows` and
-`pack_rows` write dense rows.
+of some 400 inputs are 1, so a first layer is fastest as a sum over the list; `pack_rows`
+writes dense rows, as bits.
 
 Each `put_` kernel appends indices to the list. `n` is the length of the list before, the result the
 length after. `at` is the first index of a block of inputs, and `symmetry` the number (0 to 7) of
@@ -337,30 +337,13 @@ def list_legal(mask: Array, work: FeatureWorkspace, symmetry: int, legal: Array,
 
 
 @entry_kernel
-def write_rows(
-    observations: Array, masks: Array, rename: bool, out: Written, work: FeatureWorkspace
-) -> None:
-    """Write the features of n rows of observations and masks, as `Features.write` does.
-
-    `out` is overwritten; its inputs are float32 (n, F). The arrays are not checked.
-    """
-    for i in range(len(observations)):
-        n, symmetry = active_inputs(row_of(observations, i), rename, work)
-        for j in range(out.inputs.shape[1]):
-            out.inputs[i, j] = 0.0
-        for j in range(n):
-            out.inputs[i, work.active[0, j]] = 1.0
-        list_legal(row_of(masks, i), work, symmetry, out.legal, i)
-        out.symmetries[i] = symmetry
-
-
-@entry_kernel
 def pack_rows(
     observations: Array, masks: Array, rename: bool, out: Written, work: FeatureWorkspace
 ) -> None:
-    """Write like `write_rows`, but the inputs as bits of uint8 (n, (F + 7) // 8).
+    """Write the features of n rows of observations and masks to `out`, as `Features.pack` does.
 
-    They must be zero before. The first of eight inputs is the highest bit of a byte.
+    The inputs, bits of uint8 (n, (F + 7) // 8), must be zero before. The first of eight inputs is
+    the highest bit of a byte. The arrays are not checked.
     """
     for i in range(len(observations)):
         n, symmetry = active_inputs(row_of(observations, i), rename, work)

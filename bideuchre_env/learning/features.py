@@ -27,13 +27,7 @@ from bideuchre_env.core.state import new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.feature_rows import (
-    COUNTED,
-    FeatureWorkspace,
-    Written,
-    pack_rows,
-    write_rows,
-)
+from bideuchre_env.learning.feature_rows import COUNTED, FeatureWorkspace, Written, pack_rows
 from bideuchre_env.learning.suits import SUIT_MAPS
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS, N_SUITS
@@ -189,13 +183,13 @@ class Features(Blocks[FeatureBlock]):
         `symmetries` int64 (n,), the numbers of the renamings of suits, 0 without `rename`. Raises
         `OptionError` for arrays of another dtype or shape.
         """
-        n = self.check_rows(observations, masks)
-        check_flag("rename", rename)
+        packed = self.pack(observations, masks, rename=rename)
+        n = len(packed.inputs)
         check_array("inputs", inputs, np.float32, (n, self.size), written=True)
         check_array("legal", legal, np.int8, (n, self.outputs), written=True)
         check_array("symmetries", symmetries, np.int64, (n,), written=True)
-        out = Written(inputs, legal, symmetries)
-        write_rows(observations, masks, rename, out, self.workspace())
+        inputs[:] = np.unpackbits(packed.inputs, axis=1, count=self.size)
+        legal[:], symmetries[:] = packed.legal, packed.symmetries
 
     def pack(self, observations: Array, masks: Array, *, rename: bool = True) -> Written:
         """Return the results of `write` in new arrays, with eight inputs packed in each byte."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env._checks import brief, check_type, is_integer, to_list
+from bideuchre_env._checks import brief, check_array, check_type, is_integer, is_number, to_list
 from bideuchre_env.errors import DivergedError, OptionError
 from bideuchre_env.learning.features import Features
 from bideuchre_env.learning.network import Network, checked, layers
-from bideuchre_env.runtime.jit import Array, entry_kernel
+from bideuchre_env.runtime.jit import Array
 
 BATCH = 512
 MOST_STEPS = 10**9
@@ -114,18 +113,21 @@ def descend(
     """
     weights = Network(*(part.copy() for part in network))
     moments = [[np.zeros_like(part) for part in weights] for _ in range(2)]
-    batches = -(-n // batch)
+    batches, rest = -(-n // batch), 1 - BETAS
     steps, step = epochs * batches, 0
     for _ in range(epochs):
         for rows in np.array_split(rng.permutation(n), batches):
             slope = gradients(weights, inputs(rows), partial(slopes, rows=rows))
             step += 1
             size = learning_rate * 0.5 * (1 + np.cos(np.pi * step / steps))
-            size /= 1 - float(BETAS[0]) ** step
-            correction = 1 - float(BETAS[1]) ** step
-            for each in zip(weights, slope, *moments, strict=True):
-                part, gradient, m, v = (array.reshape(-1) for array in each)
-                adam_rows(part, gradient, m, v, BETAS, size, correction)
+            size = np.float32(size / (1 - float(BETAS[0]) ** step))
+            correction = np.float32(1 - float(BETAS[1]) ** step)
+            for part, gradient, m, v in zip(weights, slope, *moments, strict=True):
+                m *= BETAS[0]
+                m += rest[0] * gradient
+                v *= BETAS[1]
+                v += rest[1] * gradient * gradient
+                part -= size * m / (np.sqrt(v / correction) + np.float32(1e-8))
             if step % 64 == 0:
                 report(step / steps)
     if not all(np.isfinite(part).all() for part in weights):
@@ -173,24 +175,19 @@ def check_examples(examples: Examples, features: Features) -> None:
     Dtypes and shapes, the range of the indices of outputs, and finite targets are checked.
     """
     check_type("examples", examples, Examples, "Examples")
-    for name, column in examples._asdict().items():
-        if not isinstance(column, np.ndarray):
-            raise OptionError(f"{name}={brief(column)}: expected a numpy array")
     targets = examples.targets
-    if targets.ndim != 1 or targets.dtype != np.float32:
-        raise OptionError(f"targets: expected float32 (n,), not {targets.dtype} {targets.shape}")
-    n = len(targets)
-    wide = (n, (features.size + 7) // 8)
-    if n == 0 or examples.inputs.shape != wide or examples.inputs.dtype != np.uint8:
-        raise OptionError(
-            f"inputs: expected packed inputs, uint8 {wide}, of at least one row, not "
-            f"{examples.inputs.dtype} {examples.inputs.shape}"
-        )
+    check_array("targets", targets, np.float32, (-1,), any_order=True)
+    n, width = len(targets), (features.size + 7) // 8
+    check_array("inputs", examples.inputs, np.uint8, (n, width), any_order=True)
+    if n == 0:
+        raise OptionError("targets: expected at least one example")
     if (examples.inputs[:, -1] & ((1 << (-features.size % 8)) - 1)).any():
         raise OptionError(f"inputs: expected no bits beyond the {features.size} inputs")
     for name, least in (("of", 0), ("against", -1)):
         column = getattr(examples, name)
-        sound = column.shape == (n,) and column.dtype.kind in "iu"
+        sound = (
+            isinstance(column, np.ndarray) and column.shape == (n,) and column.dtype.kind in "iu"
+        )
         if not sound or not least <= column.min() <= column.max() < features.outputs:
             most = features.outputs - 1
             raise OptionError(f"{name}: expected outputs from {least} to {most}, ({n},)")
@@ -208,25 +205,5 @@ def check_steps(epochs: Any, batch: Any, learning_rate: Any) -> None:
             raise OptionError(
                 f"{name}={brief(number)}: expected a whole number from 1 to {MOST_STEPS}"
             )
-    number = isinstance(learning_rate, Real) and not isinstance(learning_rate, bool)
-    if not number or not 0 < learning_rate < np.inf:
+    if not is_number(learning_rate) or learning_rate <= 0:
         raise OptionError(f"learning_rate={brief(learning_rate)}: expected a number above 0")
-
-
-@entry_kernel
-def adam_rows(
-    part: Array, gradient: Array, m: Array, v: Array, betas: Array, step: float, bias: float
-) -> None:
-    """Make a step of Adam: update the weights `part` and the moments `m` and `v` in place.
-
-    These arrays and `gradient` are float32 (n,). `betas`, float32 (2,), are the decay rates of the
-    moments. `step` is the learning rate divided by the bias correction of `m`; `bias` is the
-    divisor that corrects `v`.
-    """
-    beta_1, beta_2, one = betas[0], betas[1], np.float32(1.0)
-    size, correction = np.float32(step), np.float32(bias)
-    epsilon = np.float32(1e-8)
-    for i in range(len(part)):
-        m[i] = beta_1 * m[i] + (one - beta_1) * gradient[i]
-        v[i] = beta_2 * v[i] + (one - beta_2) * gradient[i] * gradient[i]
-        part[i] -= size * m[i] / (np.sqrt(v[i] / correction) + epsilon)

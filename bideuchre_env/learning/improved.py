@@ -12,7 +12,7 @@ from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import PARTS, features_of
 from bideuchre_env.learning.network import Network, checked, evaluate
-from bideuchre_env.learning.pairs import CARDS, Policy
+from bideuchre_env.learning.pairs import CARDS, Policy, check_player
 from bideuchre_env.rules.rules import Rules, check_rules
 from bideuchre_env.runtime.jit import Array
 
@@ -40,8 +40,7 @@ class ImprovedPolicy:
         margins: Mapping[str, float],
     ) -> None:
         check_rules(rules)
-        if not callable(getattr(policy, "act_rows", None)):
-            raise OptionError(f"policy={brief(policy)}: expected a policy with act_rows")
+        check_player("policy", policy)
         for name, values in (("networks", networks), ("margins", margins)):
             check_type(name, values, Mapping, f"a mapping from {' and '.join(PARTS)}")
         for part, network in networks.items():

@@ -8,29 +8,36 @@ so the variance of their difference is much smaller than that of either result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from numbers import Real
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from bideuchre_env._checks import brief, is_integer, to_list, whole_numbers
+from bideuchre_env._checks import (
+    brief,
+    check_callback,
+    is_integer,
+    is_number,
+    to_list,
+    whole_numbers,
+)
 from bideuchre_env.core.observation.layout import layout_of
+from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.rows import apply_rows, deal_rows, encode_rows, seed_rows, start_rows
-from bideuchre_env.core.state import STATE, Phase, new_states
+from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.table.answers import answer_rows, continue_rows, list_rows, require_legal
 from bideuchre_env.core.table.loop import CALLER, READY, new_table
 from bideuchre_env.errors import IllegalActionError, OptionError
-from bideuchre_env.learning.lines import Decisions, draw_others, keep_decisions
 from bideuchre_env.learning.sampling import required_seed
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.jit import Array
+from bideuchre_env.rules.rules import Rules, check_rules
+from bideuchre_env.runtime.jit import Array, entry_kernel
 
 CARDS = (Phase.GIVING, Phase.PASSING, Phase.PLAY)
 BLOCK = 4096
 """Hands, or branches, that are played at once."""
 MOST_HANDS = 1 << 62
-_WORDS = STATE.itemsize // 8
+_SHARE = np.uint64(0xD6E8FEB86659FD93)  # separates the selection of decisions from that of actions
 
 
 class Policy(Protocol):
@@ -151,55 +158,53 @@ def _hands(hands: Any) -> range:
     return range(numbers.start, numbers.stop)
 
 
+@entry_kernel
+def mix_words(words: Array) -> None:
+    """Mix random bits, uint64 (n,), in place."""
+    for i in range(len(words)):
+        words[i] = mix(words[i])
+
+
+@dataclass(eq=False)
 class _Maker:
     """Makes pairs for one choice of the arguments, by playing up to `block` lines at once.
 
-    A line is one hand, played from a state to the end of the hand (see `lines`).
+    A line is one hand, played from a state to the end of the hand. At a stored decision a second
+    line branches off, with another action.
     """
 
-    def __init__(
-        self,
-        policy: Policy,
-        rules: Rules,
-        seed: Any,
-        phases: Any,
-        share: Any,
-        propose: Propose | None,
-        opponent: Policy | None,
-        block: Any,
-    ) -> None:
-        if not isinstance(rules, Rules):
-            raise OptionError(f"rules={brief(rules)}: expected a Rules value")
-        players = {"policy": policy} | ({} if opponent is None else {"opponent": opponent})
-        for name, player in players.items():
-            if not callable(getattr(player, "act_rows", None)):
-                raise OptionError(
-                    f"{name}={brief(player)}: expected an agent with act_rows(observations, masks)"
-                )
-        if propose is not None and not callable(propose):
-            raise OptionError(f"propose={brief(propose)}: expected a function, or None")
-        if not is_integer(block) or not 1 <= block <= 1 << 20:
-            raise OptionError(f"block={brief(block)}: expected a whole number from 1 to 1,048,576")
-        self.policy, self.rules, self.propose, self.opponent = policy, rules, propose, opponent
-        self.phases, self.share = _phase_flags(phases), _share(share)
-        if opponent is not None:
-            self.phases[1] = 0
-        words = np.random.SeedSequence([int(word) for word in required_seed(seed, "pairs")])
+    policy: Policy
+    rules: Rules
+    seed: Any
+    phases: Any
+    share: Any
+    propose: Propose | None
+    opponent: Policy | None
+    at_once: Any
+
+    def __post_init__(self) -> None:
+        """Validate the fields, and make the table."""
+        check_rules(self.rules)
+        check_player("policy", self.policy)
+        if self.opponent is not None:
+            check_player("opponent", self.opponent)
+        check_callback("propose", self.propose)
+        if not is_number(self.share) or not 0 < self.share <= 1:
+            raise OptionError(f"share={brief(self.share)}: expected above 0, and 1 at most")
+        n, rules = self.at_once, self.rules
+        if not is_integer(n) or not 1 <= n <= 1 << 20:
+            raise OptionError(f"block={brief(n)}: expected a whole number from 1 to 1,048,576")
+        self.flags = _phase_flags(self.phases)
+        if self.opponent is not None:
+            self.flags[1] = 0
+        words = np.random.SeedSequence([int(word) for word in required_seed(self.seed, "pairs")])
         self.deals, self.draws = words.generate_state(2, np.uint64)
         self.shape = layout_of(rules).size, actions.of(rules).n
-        self.at_once = n = int(block)
         self.table = new_table(rules, n)
         self.tables, self.offsets = self.table.tables, layout_of(rules).offsets
         self.observations, self.masks = (np.zeros((n, width), np.int8) for width in self.shape)
         self.table.setup["pause"] = self.table.setup["skip_forced"] = 1
         self.states, self.branches = self.table.states, new_states(n)
-        most = n * (rules.most_calls + 1 + 2 * rules.exchange + rules.cards)
-        self.decisions = Decisions(  # memory is used only for the part that is filled
-            states=np.empty((most, STATE.itemsize // 8), np.uint64),
-            rows=np.empty(most, np.int64),
-            chosen=np.empty(most, np.int64),
-            words=np.empty(most, np.uint64),
-        )
 
     def block(self, hands: range) -> Pairs:
         """Return the pairs of the hands with these numbers, a range of at most `block` hands."""
@@ -207,45 +212,53 @@ class _Maker:
         seed_rows(lines, np.uint64(hands.start), self.deals)
         start_rows(lines, self.tables, np.full(len(lines), -1))
         deal_rows(lines, self.tables)
-        count = self._main_lines(lines, hands.start)
-        decisions = Decisions(*(array[:count] for array in self.decisions))
-        order = np.argsort(decisions.rows, kind="stable")
+        states, words, rows, chosen = self._main_lines(lines, hands.start)
         made = Pairs(
-            observations=np.empty((len(order), self.shape[0]), np.int8),
-            masks=np.empty((len(order), self.shape[1]), np.int8),
-            chosen=decisions.chosen[order],
-            other=np.empty(len(order), np.int64),
-            gain=np.empty(len(order), np.float32),
-            hand=decisions.rows[order] + hands.start,
+            observations=np.empty((len(rows), self.shape[0]), np.int8),
+            masks=np.empty((len(rows), self.shape[1]), np.int8),
+            chosen=chosen,
+            other=np.empty(len(rows), np.int64),
+            gain=np.empty(len(rows), np.float32),
+            hand=rows + hands.start,
         )
         results = _side_0_points(lines)
-        for start in range(0, len(order), self.at_once):
-            part = order[start : start + self.at_once]
-            some = Pairs(*(array[start : start + self.at_once] for array in made))
-            self._branch(
-                decisions.states[part], decisions.words[part], some, results[decisions.rows[part]]
-            )
+        for start in range(0, len(rows), self.at_once):
+            part = slice(start, start + self.at_once)
+            some = Pairs(*(array[part] for array in made))
+            self._branch(states[part], words[part], some, results[rows[part]])
         return made
 
-    def _main_lines(self, lines: Array, first: int) -> int:
-        """Play dealt hands to their end; store sampled decisions, and return their number.
+    def _main_lines(self, lines: Array, first: int) -> tuple[Array, Array, Array, Array]:
+        """Play dealt hands to their end, and return a random sample of their m decisions.
 
-        `first` is the number of the first hand.
+        The results are the states before these, uint64 (m, W), 64 random bits for each, uint64
+        (m,), the indices of their lines, in rising order, and the actions chosen, int64 (m,).
+        `first` is the number of the first hand. Each decision in `phases` is kept with probability
+        `share`. Its random bits depend on the seed, the number of the hand and the decision's
+        number in the hand.
         """
-        words, count = _as_words(lines), 0
-        made = np.zeros(len(lines), np.int64)
+        kept, streams = [], np.arange(first, first + len(lines), dtype=np.uint64)
+        streams = self.draws + streams * GOLDEN
+        mix_words(streams)
         for live, choices in self._play(lines):
-            count = keep_decisions(
-                lines, words, live, choices, made, first, self.draws, self.phases, self.share,
-                self.decisions, count,
-            )  # fmt: skip
-        return count
+            words = streams[live]
+            streams[live] += GOLDEN
+            mix_words(words)
+            draws = words ^ _SHARE
+            mix_words(draws)
+            wanted = self.flags[lines["turn"][live] & 1, lines["phase"][live]] != 0
+            these = wanted & ((draws >> np.uint64(11)) * 2.0**-53 < self.share)
+            rows = live[these]
+            kept.append((_as_words(lines)[rows], words[these], rows, choices[these]))
+        states, words, rows, chosen = map(np.concatenate, zip(*kept, strict=True))
+        order = np.argsort(rows, kind="stable")
+        return states[order], words[order], rows[order], chosen[order]
 
     def _branch(self, states: Array, words: Array, some: Pairs, results: Array) -> None:
         """Choose the other actions of the pairs `some`, and play these branches to their end.
 
         Fills in the observations, masks, other actions and gains of `some`, at most `block` pairs.
-        `states` and `words` are those of their `Decisions`. `results` are side 0's points minus
+        `states` and `words` are results of `_main_lines`. `results` are side 0's points minus
         side 1's at the end of their main lines. Raises `IllegalActionError` for an illegal action
         of `propose` or of a player.
         """
@@ -253,11 +266,12 @@ class _Maker:
         _as_words(lines)[:] = states
         encode_rows(lines, self.tables, self.offsets, index, some.observations, some.masks)
         sides = np.where(lines["turn"] & 1, -1, 1)
-        if self.propose is None:
-            draw_others(some.masks, some.chosen, words, some.other)
+        masks = some.masks.copy()
+        masks[index, some.chosen] = 0
+        if self.propose is None:  # all others are equally likely
+            left = (words >> np.uint64(32)) * masks.sum(axis=1, dtype=np.uint64) >> np.uint64(32)
+            some.other[:] = (masks.cumsum(axis=1) > left[:, np.newaxis]).argmax(axis=1)
         else:
-            masks = some.masks.copy()
-            masks[index, some.chosen] = 0
             answer = self.propose(some.observations.copy(), masks, some.chosen.copy())
             some.other[:] = whole_numbers("propose", answer, len(states))
             same = np.flatnonzero(some.other == some.chosen)
@@ -313,6 +327,14 @@ class _Maker:
         require_legal(self.rules, *rows, lambda j, line: f"{caller}, row {j}")
 
 
+def check_player(name: str, player: Any) -> None:
+    """Raise `OptionError` unless a parameter has the method of `Policy`."""
+    if not callable(getattr(player, "act_rows", None)):
+        raise OptionError(
+            f"{name}={brief(player)}: expected an agent with act_rows(observations, masks)"
+        )
+
+
 def _as_words(states: Array) -> Array:
     """View state rows as uint64 (n, W), because numpy copies structured rows field by field."""
     words: Array = states.view(np.ndarray).view(np.uint64).reshape(len(states), -1)
@@ -336,11 +358,3 @@ def _phase_flags(phases: Any) -> Array:
     flags = np.zeros((2, len(Phase)), np.int8)
     flags[:, [int(each) for each in chosen]] = 1
     return flags
-
-
-def _share(share: Any) -> float:
-    """Return `share` as a float; `OptionError` unless it is above 0 and at most 1."""
-    number = isinstance(share, Real) and not isinstance(share, bool)
-    if not number or not 0 < float(share) <= 1:
-        raise OptionError(f"share={brief(share)}: expected above 0, and 1 at most")
-    return float(share)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bideuchre_env._checks import brief
+from bideuchre_env._checks import brief, is_number
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import Network, checked, evaluate
+from bideuchre_env.learning.returns import checked_rate
 from bideuchre_env.learning.sampling import observation_words, required_seed, sample
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -41,15 +42,9 @@ class Proposals:
         """Validate the fields."""
         checked(self.network, features_of(self.rules, self.part))
         required_seed(self.seed)
-        for name, number in (("temperature", self.temperature), ("even", self.even)):
-            if type(number) not in (int, float):
-                raise OptionError(f"{name}={brief(number)}: expected a number")
-        if not 0 < self.temperature < np.inf:
-            raise OptionError(
-                f"temperature={brief(self.temperature)}: expected above 0, and finite"
-            )
-        if not 0 <= self.even <= 1:
-            raise OptionError(f"even={brief(self.even)}: expected a share from 0 to 1")
+        checked_rate("even", self.even)
+        if not is_number(self.temperature) or self.temperature <= 0:
+            raise OptionError(f"temperature={brief(self.temperature)}: expected a number above 0")
 
     def __call__(self, observations: Array, masks: Array, chosen: Array) -> Array:
         """Return legal actions other than the chosen ones, int64 (m,).

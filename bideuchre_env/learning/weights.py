@@ -180,10 +180,7 @@ def made_for(kind: str, rules: Rules, features: int) -> dict[str, str]:
 
 
 def check_weights(
-    weights: Weights,
-    expected: Mapping[str, str],
-    shapes: Mapping[str, Shape],
-    double: str = "",
+    weights: Weights, expected: Mapping[str, str], shapes: Mapping[str, Shape], double: str = ""
 ) -> None:
     """Raise `WeightsError` unless the metadata is as expected and the arrays have these shapes.
 

@@ -31,16 +31,16 @@ def first_guess(position: Position) -> int:
 
 
 @kernel
-def solve_position(searcher: Searcher) -> int:
-    """Return the tricks that side 0 still takes from the root position, the current one included.
+def tricks_from(searcher: Searcher, depth: int, place: int, seat: int, guess: int) -> int:
+    """Return the tricks that side 0 still takes of those not complete at `depth`.
 
-    `set_up` must have initialised `searcher.position`.
+    `seat` is to play; the cards of the trick before `place` are on the table. `guess` is the first
+    number tried.
     """
-    position = searcher.position[0]
-    low, high = 0, position.left
-    goal = min(max(first_guess(position), 1), high)
+    low, high = 0, searcher.position[0].left - depth
+    goal = min(max(guess, 1), high)
     while low < high:
-        if search(searcher, 0, position.place, position.seat, goal):
+        if search(searcher, depth, place, seat, goal):
             low = goal
             goal = low + 1
         else:
@@ -50,9 +50,35 @@ def solve_position(searcher: Searcher) -> int:
 
 
 @kernel
+def solve_position(searcher: Searcher) -> int:
+    """Return the tricks that side 0 still takes from the root position, the current one included.
+
+    `set_up` must have initialised `searcher.position`.
+    """
+    position = searcher.position[0]
+    return tricks_from(searcher, 0, position.place, position.seat, first_guess(position))
+
+
+@kernel
 def of_side(position: Position, seat: int, tricks: int) -> int:
     """Convert the number of remaining tricks that side 0 takes to the number for a seat's side."""
     return position.left - tricks if seat & 1 else tricks
+
+
+@kernel
+def play_at_root(position: Position, card: int) -> tuple[int, int, int, int]:
+    """Let the seat to act play this card at the root.
+
+    Returns the depth, place and seat of the search that follows, and the tricks that side 0 has
+    won.
+    """
+    place = position.place
+    put_down(position, 0, place, position.seat, card)
+    if place + 1 < position.places:
+        return 0, place + 1, position.next[position.seat], 0
+    end_trick(position, 0)
+    winner = position.best_seats[0, place + 1]
+    return 1, 0, winner, 1 - (winner & 1)
 
 
 @kernel
@@ -63,24 +89,26 @@ def value_after(searcher: Searcher, card: int, value: int) -> int:
     starts there.
     """
     position = searcher.position[0]
-    seat, place = position.seat, position.place
-    put_down(position, 0, place, seat, card)
-    depth, won, after = 0, 0, position.next[seat]
-    if place + 1 < position.places:
-        place += 1
-    else:
-        end_trick(position, 0)
-        after = position.best_seats[0, place + 1]
-        won, depth, place = 1 - (after & 1), 1, 0
+    depth, place, after, won = play_at_root(position, card)
     most = position.left - depth
     rest = min(max(value - won, 0), most)
-    if seat & 1 == 0:  # side 0 takes `value` at most
+    if position.seat & 1 == 0:  # side 0 takes `value` at most
         while rest > 0 and not search(searcher, depth, place, after, rest):
             rest -= 1
     else:
         while rest < most and search(searcher, depth, place, after, rest + 1):
             rest += 1
     return rest + won
+
+
+@kernel
+def tricks_after(searcher: Searcher, card: int, guess: int) -> int:
+    """Return the tricks that side 0 still takes after any card of the seat to act.
+
+    `guess` is the first number tried.
+    """
+    depth, place, after, won = play_at_root(searcher.position[0], card)
+    return won + tricks_from(searcher, depth, place, after, guess - won)
 
 
 @kernel

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.base import RowAgent
+from bideuchre_env.agents.base import KernelAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH, ExpertAgent
 from bideuchre_env.agents.expert.auction import NOT_WEIGHED, best_call, plain_points, weigh_calls
 from bideuchre_env.agents.expert.call_features import N_HAND, N_INPUTS
@@ -29,7 +29,7 @@ from bideuchre_env.agents.expert.call_network import SCALE, SHIFTS, CallNetwork,
 from bideuchre_env.agents.expert.decision import PlayerWorkspace, weigh_hand
 from bideuchre_env.agents.rule.agent import RuleAgent, useful_calls
 from bideuchre_env.agents.rule.bidding import N_AUCTION_FEATURES, call_action, describe_auction
-from bideuchre_env.agents.table.hands import play_hands
+from bideuchre_env.agents.table.parts import play_hands
 from bideuchre_env.core.phases.deal import mix, split_seed
 from bideuchre_env.core.records import State, Tables
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows
@@ -58,9 +58,7 @@ AT_ONCE = 20_000
 EPOCHS = 2
 RATE = 2e-3  # learning rate of Adam, decaying to 0 in every round
 
-Players: TypeAlias = Callable[
-    [CallNetwork], tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]
-]
+Players: TypeAlias = Callable[[CallNetwork], tuple[KernelAgent, tuple[CompleteAgent, ...]]]
 Report: TypeAlias = Callable[[str], None]
 Progress: TypeAlias = Callable[[int, int, int], None]
 
@@ -85,32 +83,17 @@ TRIAL = np.dtype(
 """A turn in an auction with two calls tried: entry 0 of a field is of the best, 1 of the other."""
 
 
-def expert_calls(
-    rules: Rules,
-    hands: int,
-    rounds: int,
-    rng: np.random.Generator,
-    report: Report,
-    *,
-    network: CallNetwork | None = None,
-    wanted: tuple[int, ...] = NO_SEARCH,
-    progress: Progress = no_progress,
-) -> CallNetwork:
-    """Fit the network of the expert's calls in a game.
+def expert_players(rules: Rules, wanted: tuple[int, ...] = NO_SEARCH) -> Players:
+    """Return the players for `fit_calls` to fit the expert: itself and the rule player.
 
-    A round has `hands` hands, a settling round fewer. Without `network`, training starts from
-    random weights, with settling rounds first. The expert plays against itself and the rule player;
-    `wanted` is that of `ExpertAgent`. Raises `DivergedError` if training diverges.
+    `wanted` is that of `ExpertAgent`.
     """
 
-    def players(
-        network: CallNetwork,
-    ) -> tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
+    def players(network: CallNetwork) -> tuple[KernelAgent, tuple[CompleteAgent, ...]]:
         agent = expert_with(network, rules, wanted)
-        return agent.workspace(), agent, (agent, RuleAgent(rules))
+        return agent, (agent, RuleAgent(rules))
 
-    start, settle = (drawn_network(rng), SETTLING) if network is None else (network, 0)
-    return fit_calls(start, players, hands, rounds, rng, report, settle=settle, progress=progress)
+    return players
 
 
 def expert_with(
@@ -121,35 +104,36 @@ def expert_with(
 
 
 def fit_calls(
-    network: CallNetwork,
+    network: CallNetwork | None,
     players: Players,
     hands: int,
     rounds: int,
     rng: np.random.Generator,
     report: Report,
-    *,
-    settle: int,
     progress: Progress = no_progress,
 ) -> CallNetwork:
-    """Train `network` for `rounds`, and return the new one; `report` gets a line after each.
+    """Train a network of calls for `rounds`, and return it; `report` gets a line after each.
 
-    `players(network)` returns a workspace of an expert that calls by the network, the agent that
-    plays by it, and its opponents, which take turns. The first `settle` rounds are settling rounds.
-    Raises `DivergedError` if training diverges.
+    A round has `hands` hands, a settling round fewer. If `network` is None, training starts from
+    random weights, with settling rounds first. `players(network)` returns the expert or net that
+    calls by the network, and its opponents, which take turns. Raises `DivergedError` if training
+    diverges.
     """
+    settle = 0 if network else SETTLING
+    network = network or drawn_network(rng)
     history: list[Array] = []
     share = max(100, hands // SHARE)
     total, done = sum(share if turn < settle else hands for turn in range(rounds)), 0
     for turn in range(rounds):
         settling = turn < settle
         width = WIDTH[0 if settling else 1]
-        work, agent, others = players(network)
+        agent, others = players(network)
         some, cycle = share if settling else hands, len(others)
         n, parts = min(AT_ONCE, max(1, some // (4 * cycle))), []
         for part in range(some // n):
             progress(done + part * n, total, done + part * n)
             other, call = others[part % cycle], part // cycle % 4
-            parts.append(try_calls(work, agent, other, n, call, width, rng))
+            parts.append(try_calls(agent, other, n, call, width, rng))
         done += some
         history = [*([] if settling else history[1 - KEEP :]), np.concatenate(parts)]
         layers, message = train(network.layers, history, rng)
@@ -163,8 +147,7 @@ def fit_calls(
 
 
 def try_calls(
-    work: PlayerWorkspace,
-    agent: RowAgent,
+    agent: KernelAgent,
     other: CompleteAgent,
     n: int,
     call: int,
@@ -175,12 +158,11 @@ def try_calls(
     """Play `n` hands out with each of two calls at turn `call` (0 to 3); return rows of `TRIAL`.
 
     In an auction in rounds, `call` is the first turn of the seat; later ones are tried, too.
-    `work` values calls, `agent` plays for the caller's side, `other` for the opponents; `width` and
+    `agent` values calls and plays for the caller's side, `other` for the opponents; `width` and
     `lone` are those of `two_calls`. Hands without a second call are left out, so there may be no
     rows.
     """
-    tables = agent.tables
-    states = new_states(n)
+    work, tables, states = caller_of(agent), agent.tables, new_states(n)
     seed_rows(states, *split_seed(int(rng.integers(2**62))))
     start_rows(states, tables, np.arange(n) % 4)
     deal_rows(states, tables)
@@ -191,7 +173,7 @@ def try_calls(
     play_hands(agent.rules, states, (agent, other), callers)
     if agent.rules.auction != "once":
         for _ in range(LATER):
-            play_to_next_call(work, agent, other, states, callers, rng)
+            play_to_next_call(agent, other, states, callers, rng)
     trials = new_rows(TRIAL, n)
     try_rows(work, states, rng.integers(0, 2**62, n), width, lone, trials)
     two = np.flatnonzero((trials["action"][:, 1] >= 0) & (states["phase"] == AUCTION))
@@ -209,9 +191,14 @@ def try_calls(
     return trials
 
 
+def caller_of(agent: KernelAgent) -> PlayerWorkspace:
+    """Return a workspace that values calls as an expert or net does, without a network of cards."""
+    work: PlayerWorkspace = agent.workspace()._replace(cards=None)
+    return work
+
+
 def play_to_next_call(
-    work: PlayerWorkspace,
-    agent: RowAgent,
+    agent: KernelAgent,
     other: CompleteAgent,
     states: Array,
     callers: Array,
@@ -224,7 +211,7 @@ def play_to_next_call(
     """
     trials = new_rows(TRIAL, len(states))
     trials["action"] = -1
-    try_rows(work, states, np.zeros(len(states), np.int64), 0.0, 0, trials)
+    try_rows(caller_of(agent), states, np.zeros(len(states), np.int64), 0.0, 0, trials)
     on = np.flatnonzero((trials["action"][:, 0] >= 0) & (states["phase"] == AUCTION))
     on = on[rng.random(len(on)) < 0.5]
     later = states[on]
@@ -277,10 +264,8 @@ def two_calls(
             draw = int(mix(np.uint64(word) + np.uint64(call)) >> np.uint64(2))
             preferred = of_other_kind and is_lone(t, call) != alone
             draw += 1 << 62 if preferred else 0
-            if (
-                calls.worth[call >> 3, call & 7] >= (far if preferred else least)
-                and draw > best_draw
-            ):
+            enough = calls.worth[call >> 3, call & 7] >= (far if preferred else least)
+            if enough and draw > best_draw:
                 other, best_draw = call, draw
     return best, other
 
@@ -340,9 +325,8 @@ def train(network: Network, history: list[Array], rng: np.random.Generator) -> t
     """
     x = np.concatenate([trials["inputs"] for trials in history])
     y = np.concatenate([(trials["points"] - trials["plain"]) / SCALE for trials in history])
-    network, before = fit_pairs(
-        network, x, y, np.ones(y.shape), len(history[-1]), rng, EPOCHS, RATE
-    )
+    used, newest = np.ones(y.shape), len(history[-1])
+    network, before = fit_pairs(network, x, y, used, newest, rng, EPOCHS, RATE)
     whole, apart = SCALE**2 * np.mean(before**2), SCALE**2 * np.mean(np.diff(before) ** 2)
     return network, (
         f"{len(x)} pairs, squared error before {whole:.2f}, of differences {apart:.2f}"

@@ -30,10 +30,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bideuchre_env._files import write_file
-from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.agents.expert.call_network import CallNetwork, calls_of
-from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.learned.net import KIND, NetAgent, net_weights, weights_for
 from bideuchre_env.agents.making import make as make_agent
 from bideuchre_env.agents.old_weights import read_part
@@ -127,30 +125,25 @@ class Course:
         return [*steps, "polish"]
 
 
+@dataclass(eq=False)
 class Learner:
     """Runs the steps of a `Course` for one game; each step makes weights of `net` from the last."""
 
-    def __init__(
-        self,
-        game: Variant,
-        calls: CallNetwork,
-        course: Course,
-        command: str,
-        *,
-        pool: Pool | None = None,
-        bar: Bar = no_bar,
-        report: Report = print,
-    ) -> None:
-        """Prepare a run; `run` starts it.
+    game: Variant
+    calls: CallNetwork
+    """The first network of calls."""
+    course: Course
+    command: str
+    """Saved as metadata."""
+    pool: Pool | None = None
+    """Workers that play the pairs."""
+    bar: Bar = no_bar
+    report: Report = print
 
-        `calls` is the first network of calls. `command` is saved as metadata. The workers of
-        `pool`, if any, play the pairs.
-        """
-        self.game, self.rules, self.calls = game, game.rules, calls
-        self.course, self.seed, self.command = course, course.seed, command
-        self.pool, self.bar, self.report = pool, bar, report
-        self.features = features_of(game.rules, "cards")
-        self.steps = course.steps()
+    def __post_init__(self) -> None:
+        """Derive the other attributes; `run` starts the run."""
+        self.rules, self.seed, self.steps = self.game.rules, self.course.seed, self.course.steps()
+        self.features = features_of(self.rules, "cards")
 
     def run(self) -> Weights:
         """Run every step that is not saved yet; return the weights after the last step.
@@ -265,11 +258,7 @@ class Learner:
 
         Raises `KeyboardInterrupt` if the match is interrupted.
         """
-
-        def net(rules: Rules, *, goal: Any = "points") -> NetAgent:
-            """Factory of the agent `net` with these weights."""
-            return NetAgent(rules, weights=weights, goal=goal)
-
+        net = partial(NetAgent, weights=weights, goal="points")
         result = match(self.game, net, other, boards=boards, seed=seed)
         if result.interrupted:
             raise KeyboardInterrupt
@@ -345,24 +334,23 @@ class Learner:
 
     def improve_calls(self, weights: Weights, pairs: list[Examples], k: int) -> Weights:
         """Return the weights after step k: calls fitted to new hands of the net, not to `pairs`."""
-        cards, fast = network_of(weights, "cards"), expert_with(calls_of(weights), self.rules)
+        cards, calls = network_of(weights, "cards"), calls_of(weights)
+        others = (expert_with(calls, self.rules), *self.opponents())  # with the old calls
 
-        others = self.opponents()
-
-        def players(
-            calls: CallNetwork,
-        ) -> tuple[PlayerWorkspace, RowAgent, tuple[CompleteAgent, ...]]:
-            """Return the players for `fit_calls`; an opponent is the expert with the old calls."""
+        def players(calls: CallNetwork) -> tuple[NetAgent, tuple[CompleteAgent, ...]]:
+            """Return the players for `fit_calls`."""
             net = self.net(net_weights(self.rules, cards, calls, {}))
-            return net.workspace()._replace(cards=None), net, (net, fast, *others)
+            return net, (net, *others)
 
         rng = np.random.default_rng([self.seed, k, 4])
-        calls, hands, rounds = calls_of(weights), self.course.call_hands, self.course.call_rounds
+        hands, rounds = self.course.call_hands, self.course.call_rounds
         calls = calls if calls.layers.first.any() else drawn_network(rng)  # if no calls were fitted
-
-        def report(line: str) -> None:
-            """Report a line of `fit_calls` with the name of the game."""
-            self.report(f"  {self.game.name} calls {line}")
-
-        fitted = fit_calls(calls, players, hands, rounds, rng, report, settle=0)
+        fitted = fit_calls(
+            calls,
+            players,
+            hands,
+            rounds,
+            rng,
+            lambda line: self.report(f"  {self.game.name} calls {line}"),
+        )
         return net_weights(self.rules, cards, fitted, {})

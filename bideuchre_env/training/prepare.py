@@ -44,15 +44,10 @@ from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation.match import match
 from bideuchre_env.learning import features
-from bideuchre_env.learning.weights import (
-    Weights,
-    made_for,
-    read_weights,
-    write_parts,
-)
+from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.training.calls import Report, expert_calls, expert_with
+from bideuchre_env.training.calls import Report, expert_players, expert_with, fit_calls
 from bideuchre_env.training.cards import JUDGED_SEED, Bar, Course, Learner, no_bar
 
 ROUNDS = (3, 6)
@@ -228,21 +223,15 @@ class Preparation:
             return saved
         rng = np.random.default_rng([self.seed, 1])
         known = calls if calls.layers.first.any() else None
-        rounds = ROUNDS[known is None]
-
-        def report(line: str) -> None:
-            """Report a line of `expert_calls` with the name of the game."""
-            self.report(f"{self.game.name} calls {line}")
-
         with self.bar(f"{self.game.name} calls", "hands", "hands") as progress:
-            fitted = expert_calls(
-                self.rules,
+            fitted = fit_calls(
+                known,
+                expert_players(self.rules),
                 2 * self.hands // 3,
-                rounds,
+                ROUNDS[known is None],
                 rng,
-                report,
-                network=known,
-                progress=progress,
+                lambda line: self.report(f"{self.game.name} calls {line}"),
+                progress,
             )
         game = made_for(call_network.KIND, self.rules, call_network.VERSION)
         weights = Weights(call_network.call_arrays(fitted), {**self.made, **game})

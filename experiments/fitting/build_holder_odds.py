@@ -6,7 +6,7 @@ made the shipped file (`--out agents/data/holder_odds.npz`), when the package ha
 its provenance). In each of `--rounds` rounds, the rule player plays `--hands` hands of every
 registered variant, in all seats. Whenever a seat with 2 to 6 cards in hand is to play, the script
 counts the true holders of the cards that this seat cannot see. It also counts their holders in
-deals sampled for this seat (`agents/expert/sampled_deals.py`).
+deals sampled for this seat (`agents/expert/endgame.py`).
 After the round, the odds are multiplied by true count / sampled count; the next round samples its
 deals with the new odds. The first round has equal odds everywhere.
 
@@ -31,7 +31,7 @@ from hand_play import Table, new_table
 from bideuchre_env import __version__
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.sampled_deals import (
+from bideuchre_env.agents.expert.endgame import (
     DEFENDER,
     EQUAL,
     MOST_HELD,

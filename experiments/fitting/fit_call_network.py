@@ -44,7 +44,7 @@ from bideuchre_env.learning.weights import (
     write_parts,
 )
 from bideuchre_env.rules.variants import RULES
-from bideuchre_env.training.calls import expert_calls
+from bideuchre_env.training.calls import expert_players, fit_calls
 
 Fit: TypeAlias = Callable[[str, Any], Weights]
 
@@ -119,7 +119,8 @@ def fit_game(name: str, args: Args) -> Weights:
         print(f"  {name} {line}", flush=True)
 
     rules = RULES[name]
-    network = expert_calls(rules, args.hands, args.rounds, rng, report, wanted=search)
+    players = expert_players(rules, search)
+    network = fit_calls(None, players, args.hands, args.rounds, rng, report)
     return Weights(call_arrays(network), made_for(KIND, rules, VERSION))
 
 

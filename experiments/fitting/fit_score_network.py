@@ -48,7 +48,7 @@ from bideuchre_env.agents.expert.score_network import (
 from bideuchre_env.agents.expert.win_table import PART, rule_table
 from bideuchre_env.agents.rule.agent import RuleAgent
 from bideuchre_env.agents.rule.bidding import call_action
-from bideuchre_env.agents.table.hands import play_hands
+from bideuchre_env.agents.table.parts import play_hands
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.rows import apply_rows, deal_rows, seed_rows, start_rows

@@ -12,7 +12,7 @@ import numpy as np
 
 from bideuchre_env.agents.base import RowAgent
 from bideuchre_env.agents.expert.win_table import ALMOST, BELOW, LEAD, SETTLED, after_hand
-from bideuchre_env.agents.table.hands import play_hands
+from bideuchre_env.agents.table.parts import play_hands
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.core.phases.scoring import made
 from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows

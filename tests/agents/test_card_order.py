@@ -12,27 +12,22 @@ import pytest
 from oracles import plain_solver, reference
 from oracles.plain_solver import all_lines
 from support.agent_games import CINCINNATI, Position, decisions, live_rows, look, played, start
-from support.kernels import callable_from_python
+from support.expert_ending import by_every_line, searched
 from support.solver_positions import random_ending
 
 from bideuchre_env import agents, solver
-from bideuchre_env.agents.expert.last_tricks import search
-from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL, number_cards
 from bideuchre_env.core import tables
 from bideuchre_env.core.rows import apply_rows
 from bideuchre_env.core.state import GIVING
 from bideuchre_env.core.tables import compile_tables, order_of
-from bideuchre_env.core.view import new_view, see
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import CARD_NAMES, NO_TRUMP, hand_names
-from bideuchre_env.runtime.jit import new_rows
 
 pytestmark = pytest.mark.search
 
 LOW = CINCINNATI.replace(target=41)
 TO_NO_TRUMP = ("pass", "pass", "pass", "bid 3", "trump NT")
-see, number_cards, search = map(callable_from_python, (see, number_cards, search))
 
 
 def low_height(card, strain, height=reference.height):
@@ -162,24 +157,16 @@ def test_the_features_of_the_auction_count_the_highest_cards():
 
 
 def test_the_experts_search_of_the_last_tricks_equals_trying_every_card():
-    t, view, tried = compile_tables(LOW)[0], new_view()[0], 0
-    deal = new_rows(SAMPLED_DEAL, 1)[0]
+    tried = 0
     for _, _, state in no_trump(40, 5, "random"):
-        left = len(hand(state, int(state["turn"])))
-        if left > 3 or on_table(state):
+        seat, hands = int(state["turn"]), [hand(state, seat) for seat in range(4)]
+        if len(hands[seat]) > 3:
             continue
-        see(state, t, int(state["turn"]), view)
-        number_cards(view, t, deal)
-        deal["trumps"], deal["out"], deal["players"] = 0, -1, 4
-        deal["results"]["key"] = 0  # those of the deal before
-        seats = [(int(state["turn"]) + i) % 4 for i in range(4)]
-        names = [CARD_NAMES[kind] for kind in deal["kind"][: int(deal["n"])]]
-        for i, seat in enumerate(seats):
-            deal["hands"][i] = sum(1 << names.index(card) for card in hand(state, seat))
-        hands = [hand(state, seat) for seat in seats]
-        assert search(deal, 0, 0, -1, -1, -1, left) == all_lines(hands, [], 0, "NT")
-        tried += 1
-    assert tried == 120
+        found = searched(state, compile_tables(LOW), hands)
+        for card, tricks in by_every_line(hands, on_table(state), seat, "NT").items():
+            assert found[card][0] == found[found[card][1]][0] == tricks
+            tried += 1
+    assert tried > 500
 
 
 def test_the_solver_equals_trying_every_card():

@@ -17,12 +17,12 @@ from bideuchre_env import agents
 from bideuchre_env.agents import data
 from bideuchre_env.agents.expert import (
     call_network,
+    endgame,
     hand_table,
-    sampled_deals,
     score_network,
     win_table,
 )
-from bideuchre_env.agents.expert.sampled_deals import (
+from bideuchre_env.agents.expert.endgame import (
     DECLARER,
     DEFENDER,
     EQUAL,
@@ -153,7 +153,7 @@ def folder(monkeypatch, tmp_path):
 
 
 LOADERS = {
-    sampled_deals.FILE: lambda: sampled_deals.holder_odds(RULES["cincinnati_v0"]),
+    endgame.FILE: lambda: endgame.holder_odds(RULES["cincinnati_v0"]),
     hand_table.FILE: lambda: hand_table.hand_table(24, 1),
     bidding.FILE: lambda: bidding.load_weights(24, 1),
 }
@@ -176,7 +176,7 @@ def test_a_missing_or_damaged_file_is_an_error_that_names_it(folder, name):
     ("name", "part"),
     [
         *((hand_table.FILE, f"{part}_24x1") for part in ("keys", "tricks", "lone")),
-        *((sampled_deals.FILE, "24x1"), (bidding.FILE, "24x1_lone")),
+        *((endgame.FILE, "24x1"), (bidding.FILE, "24x1_lone")),
     ],
 )
 def test_an_array_of_another_shape_or_type_is_an_error(folder, name, part):
@@ -347,7 +347,7 @@ SMALL = ["--hands", "6", "--rounds", "2"]
 
 def check_odds(odds, contracts):
     """Check the table's form, and that the first `contracts` of its contracts have occurred."""
-    assert (odds.shape, odds.dtype) == (sampled_deals.SHAPE, np.uint8)
+    assert (odds.shape, odds.dtype) == (endgame.SHAPE, np.uint8)
     played = odds.all(axis=(2, 3))
     assert played[:contracts, 2:].all()
     assert not odds[~played].any()
@@ -357,7 +357,7 @@ def check_odds(odds, contracts):
 @pytest.mark.parametrize("variant", SIX)
 def test_every_deck_has_holder_odds(variant):
     """They were counted in these variants; lone bids of the double deck have none."""
-    odds = sampled_deals.holder_odds(RULES[variant])
+    odds = endgame.holder_odds(RULES[variant])
     check_odds(odds, 4 if RULES[variant].lone else 2)
     assert not odds.flags.writeable
     assert odds.max() > 2 * EQUAL
@@ -389,7 +389,7 @@ def count_cards(states, tables, views, rooms, kinds, n, counts):
 def test_sampled_deals_give_the_declarer_its_true_share_of_trumps():
     rules, tables, states = CINCINNATI, compile_tables(CINCINNATI), new_states(1)
     views, deals = new_rows(VIEW, 1), new_rows(SAMPLED_DEAL, 1)
-    deals["holder_odds"] = sampled_deals.holder_odds(rules)
+    deals["holder_odds"] = endgame.holder_odds(rules)
     truth, sampled = np.zeros(4), np.zeros(4)  # declarer, a defender, partner, a defender
     for _, _, state in decisions(rules, 800, seed=11):
         if not first_card_against_trumps(rules, state):
@@ -437,8 +437,8 @@ def test_the_script_writes_every_deck(script, tmp_path, capsys):
 
 def test_a_round_of_the_script_corrects_the_odds(script):
     """Odds double for a holder that gets a card half as often in sampled deals as in real ones."""
-    odds = np.full(sampled_deals.SHAPE, EQUAL, np.uint8)
-    counts = np.zeros((2, *sampled_deals.SHAPE))
+    odds = np.full(endgame.SHAPE, EQUAL, np.uint8)
+    counts = np.zeros((2, *endgame.SHAPE))
     counts[:, TRUMPS, 3, :, 5] = 1e6
     counts[1, TRUMPS, 3, DECLARER, 5] = 5e5
     counts[0, NO_TRUMPS, 3, DEFENDER, 5], counts[1, NO_TRUMPS, 3, DEFENDER, 5] = 1e6, 2e6

@@ -21,7 +21,7 @@ from support.playthroughs import SIX
 
 from bideuchre_env import agents, solver
 from bideuchre_env.agents.advice import advise_row
-from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.agents.rule.discards import undominated
 from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.view import new_view

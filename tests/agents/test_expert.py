@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from support.agent_games import BARRIE, CINCINNATI, CLUB, SIMPLIFIED, Position, decisions, per_hand
+from support.expert_ending import by_every_line, searched
 from support.kernels import callable_from_python
+from support.solver_positions import random_endings
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.data import package_part, sealed
@@ -20,8 +22,6 @@ from bideuchre_env.agents.expert.call_network import (
     new_network,
     weigh_table,
 )
-from bideuchre_env.agents.expert.last_tricks import search, wins_over
-from bideuchre_env.agents.expert.sampled_deals import SAMPLED_DEAL
 from bideuchre_env.agents.expert.score_network import (
     N_SCORE,
     load_score_network,
@@ -57,7 +57,6 @@ from bideuchre_env.runtime.jit import new_rows
 
 pytestmark = pytest.mark.search
 
-search, wins_over = map(callable_from_python, (search, wins_over))
 natural_call, call_action = map(callable_from_python, (natural_call, call_action))
 
 
@@ -82,55 +81,15 @@ def test_a_card_of_the_search_must_gain_more_than_its_error():
     assert (quiet != choices(wanted=one_deal, standard_errors=0)).any()
 
 
-def plain_search(x, hands, turn, table, led, left, out):
-    """Tricks of seats 0 and 2 with optimal play of all seats, by brute force."""
-    if len(table) == (4 if out < 0 else 3):
-        best = table[0]
-        for seat, place in table[1:]:
-            if wins_over(x, place, best[1]):
-                best = (seat, place)
-        won = int(best[0] % 2 == 0)
-        return won + (plain_search(x, hands, best[0], [], -1, left - 1, out) if left > 1 else 0)
-    follow = [place for place in hands[turn] if x["suit"][place] == led]
-    results = []
-    for place in follow or hands[turn]:
-        rest = {**hands, turn: [other for other in hands[turn] if other != place]}
-        after = (turn + 1) % 4
-        after = (after + 1) % 4 if after == out else after
-        suit = int(x["suit"][place]) if led < 0 else led
-        results.append(plain_search(x, rest, after, [*table, (turn, place)], suit, left, out))
-    return max(results) if turn % 2 == 0 else min(results)
-
-
-@pytest.mark.parametrize("copies", [1, 2])
-def test_the_search_gives_the_tricks_of_brute_force(copies):
-    rng = np.random.default_rng(copies)
-    for case in range(300):
-        x, left = new_rows(SAMPLED_DEAL, 1)[0], int(rng.integers(1, 4))
-        deck = [(s, r) for s in range(4) for r in range(5) for _ in range(copies)]
-        x["suit"][: len(deck)] = [card[0] for card in deck]
-        x["rank"][: len(deck)] = [card[1] for card in deck]
-        bits = [sum(1 << i for i, card in enumerate(deck) if card[0] == s) for s in range(4)]
-        x["suit_bits"] = bits
-        x["trumps"] = bits[case % 4] if case % 3 else 0
-        x["out"] = out = int(rng.integers(0, 4)) if case % 5 == 0 else -1
-        x["players"] = 4 if out < 0 else 3
-        dealt = rng.permutation(len(deck))
-        seats = [seat for seat in range(4) if seat != out]
-        hands = {seat: [int(c) for c in dealt[seat * left : (seat + 1) * left]] for seat in seats}
-        x["hands"][:], x["guess"], x["last_result"] = 0, case % 5, 31
-        for seat in seats:
-            x["hands"][seat] = sum(1 << place for place in hands[seat])
-        turn, table, led, best = int(rng.choice(seats)), [], -1, (-1, -1)
-        for _ in range(int(rng.integers(0, len(seats) + 1))):  # the cards on the table
-            place = hands[turn].pop()
-            x["hands"][turn] ^= 1 << place
-            led = int(x["suit"][place]) if led < 0 else led
-            best = (turn, place) if not table or wins_over(x, place, best[1]) else best
-            table.append((turn, place))
-            turn = seats[(seats.index(turn) + 1) % len(seats)]
-        tricks = search(x, turn, len(table), led, best[1], best[0], left)
-        assert tricks == plain_search(x, hands, turn, table, led, left, out)
+def test_the_search_gives_the_tricks_of_every_line():
+    alike = 0
+    for ending in random_endings(400, 3, most=3):
+        known = ending.hands, ending.table, ending.seat, ending.strain, ending.absent
+        found = searched(ending.row[0], compile_tables(ending.rules), ending.hands)
+        for card, tricks in by_every_line(*known).items():
+            assert found[card][0] == found[found[card][1]][0] == tricks
+            alike += found[card][1] != card
+    assert alike > 20
 
 
 @pytest.mark.parametrize("variant", RULES)

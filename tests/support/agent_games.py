@@ -10,7 +10,7 @@ import pytest
 from bideuchre_env import agents, match
 from bideuchre_env.agents.data import parts_of
 from bideuchre_env.agents.rule.agent import certain_action, useful_calls
-from bideuchre_env.agents.rule.exchange import undominated
+from bideuchre_env.agents.rule.discards import undominated
 from bideuchre_env.agents.search.sampler import WorldSampler
 from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.layout import layout_of

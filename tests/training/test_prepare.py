@@ -390,7 +390,7 @@ def test_lone_bids_are_compared_with_other_calls_four_times_as_often(variant):
     agent, pairs = ExpertAgent(RULES[variant], wanted=(0,) * 13), []
     for lone in (calls.LONE, 0):
         rng = np.random.default_rng(3)
-        trials = calls.try_calls(agent.workspace(), agent, agent, 2000, 0, 2.0, rng, lone)
+        trials = calls.try_calls(agent, agent, 2000, 0, 2.0, rng, lone)
         alone = agent.tables["alone"][0][trials["level"]] * (trials["level"] >= 0)
         pairs.append((alone[:, 0] != alone[:, 1]).sum())
     assert pairs[0] > 4 * pairs[1] > 0
@@ -400,9 +400,9 @@ def test_calls_outside_the_width_are_tried_at_times():
     """In about `ANY` of 100 turns, the other call may be worse than the best by any amount."""
     rules = RULES["barrie_v0"]
     agent = ExpertAgent(rules, wanted=(0,) * 13)
-    tried, players = {}, (agent.workspace(), agent, agent)
+    tried = {}
     for width in (-1.0, 2.0, 1e6):  # the last allows any call
-        tried[width] = calls.try_calls(*players, 2000, 0, width, np.random.default_rng(3))
+        tried[width] = calls.try_calls(agent, agent, 2000, 0, width, np.random.default_rng(3))
     assert len(tried[1e6]) == 2000  # the first caller always has a choice
     assert 0.5 * calls.ANY < 100 * len(tried[-1.0]) / 2000 < 1.5 * calls.ANY
     lost = {width: -np.diff(trials["points"]).mean() for width, trials in tried.items()}
