@@ -102,12 +102,12 @@ def positions(
 
     play_hands(states, rules, players, lambda rows: seated(rows, len(players)), watch)
     random = np.random.default_rng(seed)
-    return [each[random.integers(len(each))] for each in found.values()][:n]
+    return [found[slot][random.integers(len(found[slot]))] for slot in sorted(found)][:n]
 
 
 def seated(rows: Array, n: int) -> Array:
     """Return the index of the player, of n, who has the turn: by chance, fixed by hand and seat."""
-    word: Array = rows["rng"] >> (np.uint64(8) * (1 + rows["turn"].astype(np.uint64)))
+    word: Array = rows["rng"][:, 0] >> (np.uint64(8) * (1 + rows["turn"].astype(np.uint64)))
     return (word % np.uint64(n)).astype(int)
 
 

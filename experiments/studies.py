@@ -17,6 +17,7 @@ from bideuchre_env.cli.screen import script_help
 from bideuchre_env.cli.script_args import run
 
 STUDIES = {
+    "callers": "whether searchers believe the right things of other callers, and with what coverage",
     "regret": "tricks that each agent gives away, against exact play with all hands seen",
     "exploit": "points that a player trained against one agent gains over it",
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",

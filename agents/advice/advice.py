@@ -116,7 +116,10 @@ class Advice:
 
     @property
     def few(self) -> bool:
-        """Whether the deals are too few to compare: an effective sample size below `ENOUGH`."""
+        """Whether the deals are too few to compare: an effective sample size below `ENOUGH`.
+
+        The text then has no figures.
+        """
         return not self.exact and self.effective < ENOUGH
 
     @property
@@ -151,14 +154,14 @@ class Advice:
         if self.legal == 1:
             return f"{text}."
         near = [option.name for option in (self.best, *self.close)]
+        if self.few:
+            return f"{text}. {self.tie.capitalize()}: effective sample size {self.effective:,.0f}."
         if len(near) == 1:
             if self.choice is self.best:
                 return f"{text}, the best."
             how = "better" if self.choice.behind.mean > 0.0 else "certain to be as good"
             return f"{text}, but {near[0]} is {how}."
         text += f". {self.tie.capitalize()}"
-        if self.few:
-            return f"{text}: effective sample size {self.effective:,.0f}."
         if len(near) > SHOWN + 1:
             near[SHOWN:] = [f"{len(near) - SHOWN} more"]
         text += f": {', '.join(near[:-1])} or {near[-1]}"
@@ -174,7 +177,7 @@ class Advice:
         raise KeyError(action)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dict of JSON values: all fields, and `choice`, `close`, `safer` and `headline`.
+        """Return a dict of JSON values: all fields, `choice`, `close`, `few`, `safer` and `headline`.
 
         `choice`, `close` and `safer` are names of actions; each option is `Option.to_dict()`.
         """
@@ -182,6 +185,7 @@ class Advice:
             **vars(self),
             "choice": self.choice.name,
             "close": [option.name for option in self.close],
+            "few": self.few,
             "safer": self.safer.name if self.safer else None,
             "headline": self.headline,
             "options": [option.to_dict() for option in self.options],
@@ -192,6 +196,8 @@ class Advice:
 
     def text(self, width: int = WIDTH, also: tuple[int, ...] = ()) -> str:
         """Format the headline, the best options as a table, and the explanation.
+
+        There is no table if the deals are too `few`.
 
         Args:
             width: maximum line length of the headline and the explanation, in characters.
@@ -209,13 +215,9 @@ class Advice:
         unit = "points" if self.goal == "points" else "games won"
         order = f"{tried} tried in {deals}; best first by {unit}:"
         head = f"{self.headline} {order if self.legal > 1 else f'In {deals}:'}"
-        return "\n\n".join(
-            (
-                textwrap.fill(head, width, break_on_hyphens=False),
-                columns(self.table((self.chosen, *also)), "lrrrr"),
-                textwrap.fill(self.why, width, break_on_hyphens=False),
-            )
-        )
+        head = textwrap.fill(self.headline if self.few else head, width, break_on_hyphens=False)
+        table = [] if self.few else [columns(self.table((self.chosen, *also)), "lrrrr")]
+        return "\n\n".join([head, *table, textwrap.fill(self.why, width, break_on_hyphens=False)])
 
     def table(self, also: tuple[int, ...] = ()) -> list[list[str]]:
         """Return the table as rows of cells: column titles, then one row per option.
@@ -233,7 +235,12 @@ class Advice:
         return [[line[0], line[4], line[2], line[1], line[3]] for line in lines]
 
     def _cells(self, option: Option) -> list[str]:
-        """Return an option's row of the table, with the columns in the order for goal "points"."""
+        """Return an option's row of the table, with the columns in the order for goal "points".
+
+        Only the name is not blank if the deals are too `few`.
+        """
+        if self.few:
+            return [option.name, "", "", "", ""]
         return [
             option.name,
             format_points(option.points, "+"),

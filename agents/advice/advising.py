@@ -19,10 +19,11 @@ from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
-from bideuchre_env.agents.search.agent import InferenceAgent
+from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
+from bideuchre_env.agents.search.callers import style_logs
 from bideuchre_env.agents.search.sampler import Report, load_kernels
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
-from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.one_row import look_row, step_row
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
@@ -32,6 +33,9 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
+
+MOST_NATS = 20.0  # limit of the evidence of one hand
+LEAST_DOUBT = 0.05  # least chance that a seat is a person, and that it is an agent
 
 
 def advise(
@@ -122,13 +126,21 @@ class Advisor:
         if milliseconds is not None:
             most = {"worlds": MOST_WORLDS, "played_out": MOST_WORLDS}
             limits = {**most, **limits, "milliseconds": milliseconds}
-        self.searcher = InferenceAgent(rules, seed=seed, **limits)
-        self.agent: CompleteAgent = self.searcher
-        if not isinstance(agent, str) or agent != "inference":
-            self.agent = agent_of(agent, rules, seed=seed)
-            lends = isinstance(agent, str) and not limits  # an object may have another seed
-            if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
-                self.searcher = self.agent  # so that choice and figures are from the same deals
+        default = isinstance(agent, str) and agent == "inference"
+        other = None if default else agent_of(agent, rules, seed=seed)
+        named = isinstance(agent, str)  # an object may have another seed, and belief
+        if named and other is not None and hasattr(other, "expect_people"):
+            other.expect_people()
+        lends = type(other) is InferenceAgent and other.goal == "game"
+        if named and lends and not limits:  # choice and figures are from the same deals
+            self.searcher = other
+        else:
+            callers = other.callers if isinstance(other, PimcAgent) else None
+            self.searcher = InferenceAgent(rules, seed=seed, callers=callers, **limits)
+            self.searcher.expect_people()
+        self.agent: CompleteAgent = self.searcher if other is None else other
+        self.people: Array = self.searcher.space.choice_models["people"][0].copy()
+        """The chance that a seat is a person, by seat, float64 (4,); see `learn`."""
         self.searcher.sampler.list_all_hands()
         self.goal: Goal = "points" if getattr(self.agent, "goal", "game") == "points" else "game"
         self.figure = "points" if self.goal == "points" else "wins"
@@ -170,6 +182,41 @@ class Advisor:
         seat = look_row(states, tables, layout.offsets, seen, mask)
         return self._try(seen, mask, also, int(seat))
 
+    def learn(self, dealt: Array, played: Array) -> None:
+        """Learn from a finished hand which seats call like people; later advice uses `people`.
+
+        `dealt` is the state row, shape (1,), before the actions `played`, int64 (n,). A hand that
+        was passed out teaches nothing. Seats are never certain to be people, or agents, unless they
+        are by the option `callers`.
+        """
+        states, tables, hands = dealt.copy(), compile_tables(self.rules), dealt["hands"][0].copy()
+        gained, known = np.zeros(N_SEATS), np.zeros(N_SEATS, bool)
+        for action in played.tolist():
+            if states["phase"][0] > Phase.NAMING:
+                seat, logs = self._call_logs(states, hands)
+                own = np.arange(N_SEATS) == seat
+                gained, known = np.where(own | known, gained, logs[1] - logs[0]), known | ~own
+                if known.all():
+                    break
+            step_row(states, tables, action)
+        else:
+            return
+        doubts = (1.0 - self.people) * np.exp(-gained.clip(-MOST_NATS, MOST_NATS))
+        learned = self.people / np.maximum(self.people + doubts, 1e-9)
+        unsure = (self.people > 0.0) & (self.people < 1.0)
+        self.people[unsure] = learned[unsure].clip(LEAST_DOUBT, 1.0 - LEAST_DOUBT)
+
+    def _call_logs(self, states: Array, hands: Array) -> tuple[int, Array]:
+        """Return the seat to act, and `style_logs` of the other seats for their dealt `hands`.
+
+        Seats are absolute.
+        """
+        layout, space = self.searcher.layout, self.searcher.space
+        seen, mask = np.zeros((1, layout.size), np.int8), np.zeros((1, self.actions.n), np.int8)
+        seat = int(look_row(states, compile_tables(self.rules), layout.offsets, seen[0], mask[0]))
+        self.searcher.open(seen, mask, 0)
+        return seat, np.roll(style_logs(space, np.roll(hands, -seat)), seat, axis=1)
+
     def of_observation(
         self, observation: Any, mask: Any = None, also: Sequence[int] = (), seat: int = 0
     ) -> Advice:
@@ -189,6 +236,7 @@ class Advisor:
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
         masks = np.zeros((1, self.actions.n), np.int8)
+        space.choice_models["people"][0] = np.roll(self.people, -seat)
         if not self.searcher.open(rows, masks, 0):
             raise OptionError(
                 "observation: expected that of a seat to act in a game of these rules"

@@ -48,12 +48,12 @@ FITTED_MODEL = {
     "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
     "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "giving": -4,
     "passing": -2, "spread": 1.5, "taste": 0.6, "lowest": 0.5, "shy": 0.5, "daring": 0.7,
-    "doubt": 0.1,
+    "doubt": 0.1, "own": 0.0, "careless_lead": 0.6, "careless_follow": 0.3,
 }  # fmt: skip
 """Parameters of `CHOICE_MODEL` except `reads_cards` and `people`; `agents/README.md` describes the
 fit."""
 CALLERS = {"agents": 0.0, "people": 0.5}
-"""The option `callers`: the chance that a seat's calls are those of a person."""
+"""The option `callers`: the chance that a seat is a person."""
 TriesWorlds = Callable[[SearchWorkspace, PlayerWorkspace | None, Array, Array], None]
 """Function that tries the candidates in worlds, with the arguments of `try_worlds`."""
 SOLVED = 3  # number of last tricks that the solver plays
@@ -82,8 +82,9 @@ class PimcAgent(RowAgent):
             choice then depends on the machine. None: no limit.
         net_cards: True: start from the card choice of agent `net`, which also plays out the deals
             in which cards are tried. None: the default of the class, False for `pimc`.
-        callers: "agents": the calls are those of agents like `expert`; "people": each seat is
-            equally likely an agent or a person, who counts tricks (`search/people.py`).
+        callers: "agents": the weights expect calls like those of `expert`; "people": each seat is
+            equally likely such an agent or a person, who counts tricks (`search/people.py`). None:
+            "agents", but "people" in advice and at a table with people (`expect_people`).
         goal: "game": all seats are assumed to play to win the game, by the score; "points": for
             the points of each hand.
         clock: function that returns the time in seconds.
@@ -104,7 +105,8 @@ class PimcAgent(RowAgent):
             "milliseconds": "approximate time limit of a decision",
             "net_cards": "true: use agent net to choose cards to try and to play out deals; "
             "default: true for inference, false for pimc",
-            "callers": "whose calls the weights expect: agents, or people who count tricks",
+            "callers": "whose calls are expected: agents, or people, who may also be agents; "
+            "default: people in advice and play, else agents",
             **GOAL_OPTION,
         },
         milliseconds=1.5,
@@ -125,7 +127,7 @@ class PimcAgent(RowAgent):
         solved: int = SOLVED,
         milliseconds: float | None = None,
         net_cards: bool | None = None,
-        callers: str = "agents",
+        callers: str | None = None,
         goal: Goal = "game",
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -147,7 +149,13 @@ class PimcAgent(RowAgent):
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
         self.space.choice_models["reads_cards"] = self.reads_cards
-        self.space.choice_models["people"] = CALLERS[check_callers(callers)]
+        self.callers = check_callers(callers)
+        self.space.choice_models["people"] = CALLERS[callers or "agents"]
+
+    def expect_people(self) -> None:
+        """Expect people as callers, unless the option `callers` is set."""
+        if self.callers is None:
+            self.space.choice_models["people"] = CALLERS["people"]
 
     def load_net(self, net_cards: Any) -> NetAgent | None:
         """Return the net agent for the option `net_cards`, or None for a search without it.
@@ -256,10 +264,10 @@ class InferenceAgent(PimcAgent):
     prefers_net = True
 
 
-def check_callers(callers: Any) -> str:
-    """Return the option `callers`; raise `OptionError` unless it is one of `CALLERS`."""
-    if not isinstance(callers, str) or callers not in CALLERS:
-        raise OptionError(f"callers={brief(callers)}: expected {' or '.join(CALLERS)}")
+def check_callers(callers: Any) -> str | None:
+    """Return the option `callers`; raise `OptionError` unless it is None or one of `CALLERS`."""
+    if callers is not None and (not isinstance(callers, str) or callers not in CALLERS):
+        raise OptionError(f"callers={brief(callers)}: expected {', '.join(CALLERS)} or None")
     return callers
 
 

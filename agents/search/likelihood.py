@@ -173,12 +173,17 @@ def strain_chance(t: Tables, level: int, strain: int, calls: Calls, model: Choic
 
 
 @kernel
-def card_chance(view: View, bits: int, did: int, would: int, model: ChoiceModel) -> float:
+def card_chance(
+    view: View, bits: int, did: int, would: int, model: ChoiceModel, people: float
+) -> float:
     """Return the chance that a seat plays the kind `did` if the expert plays `would`.
 
-    `bits` are the legal kinds, at least two.
+    `bits` are the legal kinds, at least two. The seat is a person with the chance `people`.
     """
     errors = float(model.lead if view.led < 0 else model.follow)
+    if people > 0.0:
+        careless = float(model.careless_lead if view.led < 0 else model.careless_follow)
+        errors += people * (careless - errors)
     return 1.0 - errors if did == would else errors / (popcount(bits) - 1)
 
 
@@ -216,14 +221,17 @@ def person_log(space: SearchWorkspace, moment: Row, view: View) -> float:
 
 
 @kernel
-def card_log(view: View, t: Tables, kind: int, model: ChoiceModel) -> float:
-    """Return the log-likelihood of playing this kind, for the hand in `view`; 0 if forced."""
+def card_log(view: View, t: Tables, kind: int, model: ChoiceModel, people: float) -> float:
+    """Return the log-likelihood of playing this kind, for the hand in `view`; 0 if forced.
+
+    `people` is as in `card_chance`.
+    """
     legal = view.held
     if view.led >= 0 and legal & t.suit_bits[view.strain, view.led]:
         legal &= t.suit_bits[view.strain, view.led]
     if legal & (legal - 1) == 0:
         return 0.0
-    return log(card_chance(view, legal, kind, rule_card(view, t, legal), model))
+    return log(card_chance(view, legal, kind, rule_card(view, t, legal), model, people))
 
 
 @kernel
@@ -279,7 +287,7 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
                     seen, seen_pair = add_kinds(seen, seen_pair, world.given)
                     seen, seen_pair = add_kinds(seen, seen_pair, world.laid)
                 show_hand(view, t, hand, seen, seen_pair)
-                total += card_log(view, t, moment.action, model)
+                total += card_log(view, t, moment.action, model, model.people[seat])
         elif phase == GIVING and moment.action >= MAX_EXCHANGE:
             hand = put(hand, world.laid[moment.action - MAX_EXCHANGE])
             if moment.action == MAX_EXCHANGE:

@@ -33,9 +33,12 @@ def people_chance(t: Tables, legal: int, did: int, calls: Calls, model: ChoiceMo
     total = 0.0
     for strain in range(t.n_strains):
         if named < 0 or named == strain:
-            mean, shy = calls.means[strain], model.shy
-            chance = (1.0 - shy) * counted_chance(t, legal, level, strain, mean, 0.0, model)
+            mean, shy, own = calls.means[strain], model.shy, model.own
+            chance = (1.0 - shy - own) * counted_chance(t, legal, level, strain, mean, 0.0, model)
             chance += shy * counted_chance(t, legal, level, strain, mean, HALF * t.tricks, model)
+            if own > 0.0:
+                alone_mean = 1.5 * mean - 0.5 * t.tricks
+                chance += own * counted_chance(t, legal, level, strain, alone_mean, 0.0, model)
             total += chance * strain_share(t, -1, strain, calls, model)
     return total / (1.0 + alone)
 

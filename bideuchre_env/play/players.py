@@ -39,6 +39,9 @@ class Players:
         self._agents = {
             seat: seat_agent(name, rules, seed, seat, single=False) for seat, name in names.items()
         }
+        for agent in self._agents.values():
+            if hasattr(agent, "expect_people"):
+                agent.expect_people()
         layout = layout_of(rules)
         self._seen = np.zeros((1, layout.size), np.int8)
         self._mask = np.zeros((1, actions.of(rules).n), np.int8)
