@@ -124,7 +124,9 @@ def is_at(state: Any, stage: str) -> bool:
 
 
 @entry_kernel
-def true_logs(space: SearchWorkspace, hands: Array, given: Array, passed: Array, logs: Array) -> None:
+def true_logs(
+    space: SearchWorkspace, hands: Array, given: Array, passed: Array, logs: Array
+) -> None:
     """Write the log-likelihoods of the other seats' actions for these hands to `logs` (4,).
 
     `hands`, int64 (4,), are by relative seat; `given` and `passed` are the cards exchanged.
@@ -139,9 +141,9 @@ def true_logs(space: SearchWorkspace, hands: Array, given: Array, passed: Array,
 
 
 def nats_of(searcher: InferenceAgent, position: Position) -> tuple[float, float]:
-    """Return the nats by which the true hands are more likely than uniform deals, summed over seats.
+    """Return the nats by which the true hands are more likely than uniform deals.
 
-    Also return the effective sample size of `DRAWS` uniform deals.
+    They are summed over seats. Also return the effective sample size of `DRAWS` uniform deals.
     """
     space, logs, state = searcher.space, np.empty(DRAWS), position.state[0]
     searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
@@ -295,8 +297,9 @@ def main(args: Args) -> int:
         rules = RULES[variant]
         players = [agents.make(name, rules, seed=args.seed) for name in args.agents]
         rows += [{"game": variant, **row} for row in check(rules, players, args)]
-    print(markdown_table([list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]))
-    write_json(args.json, {"settings": args, "rows": rows} if False else {"rows": rows})
+    lines = [[_cell(value) for value in row.values()] for row in rows]
+    print(markdown_table([list(rows[0]), *lines]))
+    write_json(args.json, {"rows": rows})
     return 0
 
 

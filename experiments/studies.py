@@ -1,4 +1,4 @@
-"""Studies of agents: lost tricks, exploitability, calls and cards, decisions, beliefs.
+"""Studies of agents: lost tricks, exploitability, calls and cards, decisions, beliefs, callers.
 
     python experiments/studies.py regret --agents rule expert pimc --hands 2000
     python experiments/studies.py beliefs --check calibration
@@ -17,11 +17,11 @@ from bideuchre_env.cli.screen import script_help
 from bideuchre_env.cli.script_args import run
 
 STUDIES = {
-    "callers": "whether searchers believe the right things of other callers, and with what coverage",
     "regret": "tricks that each agent gives away, against exact play with all hands seen",
     "exploit": "points that a player trained against one agent gains over it",
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",
     "beliefs": "whether searchers' intervals and predictions hold after rare calls",
+    "callers": "whether searchers believe what is true of people's calls, and of agents'",
 }
 
 

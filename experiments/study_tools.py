@@ -103,8 +103,9 @@ def play_hands(
 ) -> None:
     """Play hands to their end in lock step; their states change in place.
 
-    `which` maps the states in play, (m,), to the index of the agent that decides, (m,). Before each step `watch` is called with the indices of the hands in play, int64 (m,),
-    their observations, int8 (m, D), and their masks, int8 (m, A).
+    `which` maps the states in play, (m,), to the index of the agent that decides, (m,). Before
+    each step `watch` is called with the indices of the hands in play, int64 (m,), their
+    observations, int8 (m, D), and their masks, int8 (m, A).
     """
     tables, layout, n_actions = compile_tables(rules), layout_of(rules), actions.of(rules).n
     while len(slots := np.flatnonzero(states["phase"] < Phase.DEAL)):

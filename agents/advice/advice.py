@@ -177,7 +177,7 @@ class Advice:
         raise KeyError(action)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dict of JSON values: all fields, `choice`, `close`, `few`, `safer` and `headline`.
+        """Return a dict of JSON values: all fields, `choice`, `close`, `few`, `safer`, `headline`.
 
         `choice`, `close` and `safer` are names of actions; each option is `Option.to_dict()`.
         """

@@ -12,7 +12,7 @@ import numpy as np
 from bideuchre_env._checks import brief, check_array, is_integer, to_list
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.advice import Advice, Option
-from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
+from bideuchre_env.agents.advice.figures import Counted, effective, interval, mean, share
 from bideuchre_env.agents.advice.outcomes import OUTCOMES, count_worlds, mark_calls
 from bideuchre_env.agents.advice.reasons import Situation, why
 from bideuchre_env.agents.expert.decision import PlayerWorkspace
@@ -34,6 +34,7 @@ from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
+DOUBT = 0.15  # of results in the auction, in standard deviations, if all others are people
 MOST_NATS = 20.0  # limit of the evidence of one hand
 LEAST_DOUBT = 0.05  # least chance that a seat is a person, and that it is an agent
 
@@ -126,18 +127,15 @@ class Advisor:
         if milliseconds is not None:
             most = {"worlds": MOST_WORLDS, "played_out": MOST_WORLDS}
             limits = {**most, **limits, "milliseconds": milliseconds}
-        default = isinstance(agent, str) and agent == "inference"
-        other = None if default else agent_of(agent, rules, seed=seed)
         named = isinstance(agent, str)  # an object may have another seed, and belief
+        other = None if named and agent == "inference" else agent_of(agent, rules, seed=seed)
         if named and other is not None and hasattr(other, "expect_people"):
             other.expect_people()
-        lends = type(other) is InferenceAgent and other.goal == "game"
-        if named and lends and not limits:  # choice and figures are from the same deals
-            self.searcher = other
-        else:
-            callers = other.callers if isinstance(other, PimcAgent) else None
-            self.searcher = InferenceAgent(rules, seed=seed, callers=callers, **limits)
-            self.searcher.expect_people()
+        callers = other.callers if isinstance(other, PimcAgent) else None
+        self.searcher = InferenceAgent(rules, seed=seed, callers=callers, **limits)
+        if named and not limits and type(other) is InferenceAgent and other.goal == "game":
+            self.searcher = other  # so that choice and figures are from the same deals
+        self.searcher.expect_people()
         self.agent: CompleteAgent = self.searcher if other is None else other
         self.people: Array = self.searcher.space.choice_models["people"][0].copy()
         """The chance that a seat is a person, by seat, float64 (4,); see `learn`."""
@@ -263,7 +261,19 @@ class Advisor:
             chosen=chosen,
             learned=learned,
             goal=self.goal,
+            doubt=self._doubt(space),
         )
+
+    def _doubt(self, space: SearchWorkspace) -> float:
+        """Return the doubt about how the others bid (see `Situation`): 0 if all are agents.
+
+        Only in the auction: the play shows more of the hands.
+        """
+        view, people = space.expert.views[0], space.choice_models["people"][0]
+        if view["phase"] != Phase.AUCTION:
+            return 0.0
+        called = np.flatnonzero(view["calls"][1:] >= 0) + 1
+        return DOUBT * sqrt(float(people[called].mean())) if len(called) else 0.0
 
     def _count(
         self, rows: Array, masks: Array, also: Sequence[int]
@@ -331,7 +341,9 @@ class Advisor:
         if taken is not None:
             order = [chosen, *(action for action in order if action != chosen)]
         certain = order[0] == first.certain
-        options = tuple(self._option(counted, action, order[0], certain) for action in order)
+        options = tuple(
+            self._option(counted, action, order[0], certain, first.doubt) for action in order
+        )
         situation = replace(first, counted=counted, chosen=chosen, options=options)
         return Advice(
             seat=first.seat,
@@ -348,13 +360,17 @@ class Advisor:
             why=why(situation, taken),
         )
 
-    def _option(self, counted: Counted, action: int, best: int, certain: bool) -> Option:
+    def _option(
+        self, counted: Counted, action: int, best: int, certain: bool, doubt: float
+    ) -> Option:
         """Return the mean results of an action, compared with those of the action `best`.
 
-        `certain` is whether `best` is certain to take every trick left.
+        `certain` is whether `best` is certain to take every trick left. `doubt` (see `Situation`)
+        widens the intervals of the results, but not of comparisons.
         """
         column, weights, effect = counted.column(action), counted.weights, counted.design_effect
         points = column["points"].astype(float)
+        effect += doubt**2 * effective(weights)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset
         stands = weights * own if bids and own.any() else weights
         average = mean(points, weights)

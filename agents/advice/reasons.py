@@ -73,6 +73,9 @@ class Situation:
     up to a constant for cards."""
     goal: Goal
     """The agent's goal: "game" or "points"."""
+    doubt: float = 0.0
+    """Doubt about how the callers bid: the standard error of a mean result that more deals do not
+    reduce, in standard deviations of the result over deals."""
     options: tuple[Option, ...] = ()
     """The actions that were tried, best first, with mean results; losses are relative to the first.
     Empty until `Advisor.advice` fills it in."""

@@ -47,12 +47,12 @@ LAST_CARDS = 2  # cards in hand up to which the expert's deals are better than u
 FITTED_MODEL = {
     "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
     "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "giving": -4,
-    "passing": -2, "spread": 1.5, "taste": 0.6, "lowest": 0.5, "shy": 0.5, "daring": 0.7,
-    "doubt": 0.1, "own": 0.0, "careless_lead": 0.6, "careless_follow": 0.3,
+    "passing": -2, "spread": 1.5, "taste": 0.6, "own": 0.5, "lowest": 0.5, "daring": 0.7,
+    "doubt": 0.1, "careless_lead": 0.8, "careless_follow": 0.3,
 }  # fmt: skip
 """Parameters of `CHOICE_MODEL` except `reads_cards` and `people`; `agents/README.md` describes the
 fit."""
-CALLERS = {"agents": 0.0, "people": 0.5}
+CALLERS = {"agents": 0.0, "people": 0.8}
 """The option `callers`: the chance that a seat is a person."""
 TriesWorlds = Callable[[SearchWorkspace, PlayerWorkspace | None, Array, Array], None]
 """Function that tries the candidates in worlds, with the arguments of `try_worlds`."""
@@ -83,7 +83,7 @@ class PimcAgent(RowAgent):
         net_cards: True: start from the card choice of agent `net`, which also plays out the deals
             in which cards are tried. None: the default of the class, False for `pimc`.
         callers: "agents": the weights expect calls like those of `expert`; "people": each seat is
-            equally likely such an agent or a person, who counts tricks (`search/people.py`). None:
+            probably a person, who counts tricks (`search/people.py`), but perhaps an agent. None:
             "agents", but "people" in advice and at a table with people (`expect_people`).
         goal: "game": all seats are assumed to play to win the game, by the score; "points": for
             the points of each hand.

@@ -1,9 +1,10 @@
 """Chance of a call by people: they count the tricks of their hand, and bid what they count.
 
-A person chooses a strain by the expected tricks with partner (`calls.means`), and counts these
-tricks more or less well. It passes if the count is below the lowest bid; some, the shy, also below
-half of all tricks. Some bid the lowest bid, others the highest that they count. Lone bids compete by
-their chance of all tricks. No network is used, and the score does not matter. The parameters are
+A person chooses a strain by the expected tricks with partner (`calls.means`), and counts tricks
+more or less well. Some count only their own tricks. The others count partner's too, and pass below
+half of all tricks. All pass if the count is below the lowest bid. Of those who bid some make the
+lowest bid, others the highest that they count. Lone bids compete by their chance of all tricks. The
+call network is not used, and the score does not matter. The parameters are
 those of `CHOICE_MODEL`, argument `model`; `legal` are calls as bits, bit 0 a pass, bit 1 + level
 that bid; `calls` is the record `auction.CALLS` after `weigh_hand`.
 """
@@ -18,7 +19,8 @@ from bideuchre_env.agents.search.workspace import ChoiceModel
 from bideuchre_env.core.records import Tables
 from bideuchre_env.runtime.jit import kernel
 
-HALF = 0.5  # share of all tricks below which the shy pass
+HALF = 0.5  # share of all tricks below which those who count partner's tricks pass
+PARTNERS = 0.5  # partner's tricks for each of the opponents': a third of those that the hand lacks
 
 
 @kernel
@@ -33,12 +35,11 @@ def people_chance(t: Tables, legal: int, did: int, calls: Calls, model: ChoiceMo
     total = 0.0
     for strain in range(t.n_strains):
         if named < 0 or named == strain:
-            mean, shy, own = calls.means[strain], model.shy, model.own
-            chance = (1.0 - shy - own) * counted_chance(t, legal, level, strain, mean, 0.0, model)
-            chance += shy * counted_chance(t, legal, level, strain, mean, HALF * t.tricks, model)
-            if own > 0.0:
-                alone_mean = 1.5 * mean - 0.5 * t.tricks
-                chance += own * counted_chance(t, legal, level, strain, alone_mean, 0.0, model)
+            mean, share = calls.means[strain], model.own
+            own = mean - PARTNERS * (t.tricks - mean)
+            chance = share * counted_chance(t, legal, level, strain, own, 0.0, model)
+            least = HALF * t.tricks
+            chance += (1.0 - share) * counted_chance(t, legal, level, strain, mean, least, model)
             total += chance * strain_share(t, -1, strain, calls, model)
     return total / (1.0 + alone)
 

@@ -89,9 +89,8 @@ CHOICE_MODEL = np.dtype(
         ("people", np.float64, (N_SEATS,)),
         ("spread", np.float64),  # standard deviation of the tricks that people count
         ("taste", np.float64),  # softmax temperature of people's strains, in tricks
-        ("lowest", np.float64),  # share of people who make the lowest bid, not the highest
-        ("shy", np.float64),  # share of people who pass below half of the tricks
         ("own", np.float64),  # share of people who count only their own tricks
+        ("lowest", np.float64),  # share of people who make the lowest bid, not the highest
         ("careless_lead", np.float64),  # as `lead` and `follow`, of people
         ("careless_follow", np.float64),
         ("daring", np.float64),  # chance of all tricks at which half of the people bid alone

@@ -166,8 +166,8 @@ def _of_file(arguments: argparse.Namespace) -> int:
 
 def _text(advice: Advice, also: tuple[int, ...] = ()) -> str:
     """Format advice; for calls and strains, add a sentence on the meaning of the chances."""
-    text = advice.text(width(), also)
-    return text if advice.few or advice.phase not in ("call", "name the strain") else f"{text}\n\n{folded(_MADE)}"
+    text, bidding = advice.text(width(), also), advice.phase in ("call", "name the strain")
+    return f"{text}\n\n{folded(_MADE)}" if bidding and not advice.few else text
 
 
 def _of_record(
@@ -175,8 +175,9 @@ def _of_record(
 ) -> tuple[Array, Rules, int | None, Sequence[PlayedHand]]:
     """Return the state row before an action of a recorded game, the rules, and the action.
 
-    Also return the earlier hands of the game. `game` and `hand` count from 1. Raises `OptionError` for a bad record, another variant, or a
-    number missing in the file; for the hand and `--ply`, the message has the valid numbers.
+    Also return the earlier hands of the game. `game` and `hand` count from 1. Raises `OptionError`
+    for a bad record, another variant, or a number missing in the file; for the hand and `--ply`,
+    the message has the valid numbers.
     """
     from bideuchre_env.core.one_row import replay_row
     from bideuchre_env.core.state import rows_of
@@ -213,8 +214,9 @@ def _of_text(
 ) -> tuple[Array, Rules, int | None, Sequence[PlayedHand]]:
     """Return a row with what the seat to act knows, the rules, and its action in PTN text.
 
-    Also return the earlier hands, which are none. Without `--ply` the position is that after the last action, and the action is None. Raises
-    `OptionError` for a missing hand or action, and if the cards of the seat to act are not known.
+    Also return the earlier hands, which are none. Without `--ply` the position is that after the
+    last action, and the action is None. Raises `OptionError` for a missing hand or action, and if
+    the cards of the seat to act are not known.
     """
     from bideuchre_env.agents.advice.position import known_position
     from bideuchre_env.core.state import Phase

@@ -45,7 +45,8 @@ class Bidder:
         """Return an action for each row."""
         look = {name: observations[:, at].astype(int) for name, at in self.layout.slices.items()}
         phase, choices = look["phase"].argmax(axis=1), np.zeros(len(masks), np.int64)
-        for number, choose in enumerate((self.call, self.name_strain, self.give, self.give, self.play)):
+        choosers = self.call, self.name_strain, self.give, self.give, self.play
+        for number, choose in enumerate(choosers):
             rows = np.flatnonzero(phase == number)
             if len(rows):
                 seen = {name: block[rows] for name, block in look.items()}
@@ -119,7 +120,7 @@ class Bidder:
         return self.best_card(worth, legal)
 
     def play(self, look, legal, phase):
-        """The highest card if it takes the trick from the opponents, or to lead; else the lowest."""
+        """The highest card to lead or to take the trick from the opponents; else the lowest."""
         t, kinds = self.t, self.kinds
         strain, leads = look["strain"].argmax(axis=1), ~look["led"].any(axis=1)
         own, led = t["suit_of"][strain][:, :kinds], look["led"].argmax(axis=1)
