@@ -92,6 +92,9 @@ class Advice:
     """The effective sample size: small if a few deals have most of the weight."""
     exact: bool
     """Whether all possible deals were tried, so that the results have no sampling error."""
+    unexplained: tuple[int, ...]
+    """The seats whose calls are unlikely with every hand in the deals: no known style explains
+    them."""
     why: str
     """The explanation, one sentence."""
 
@@ -147,6 +150,17 @@ class Advice:
     def headline(self) -> str:
         """Text that names the seat to act, the agent's choice and the best options.
 
+        It ends with the seats whose calls no known style of bidding explains, if there are any.
+        """
+        if not self.unexplained:
+            return self._summary
+        seats = " and ".join(f"seat {seat}" for seat in self.unexplained)
+        return f"{self._summary} No known style of bidding explains the calls of {seats}."
+
+    @property
+    def _summary(self) -> str:
+        """The headline without its last sentence.
+
         Best options are the first one and those in `close`, unless the deals are too `few` to tell
         them apart. If only one action is legal, the text has only the seat and the choice.
         """
@@ -154,7 +168,7 @@ class Advice:
         if self.legal == 1:
             return f"{text}."
         near = [option.name for option in (self.best, *self.close)]
-        if self.few:
+        if self.few and not all(option.dominated for option in self.options[1:]):
             return f"{text}. {self.tie.capitalize()}: effective sample size {self.effective:,.0f}."
         if len(near) == 1:
             if self.choice is self.best:

@@ -20,7 +20,7 @@ from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
 from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
-from bideuchre_env.agents.search.callers import style_logs
+from bideuchre_env.agents.search.callers import best_chances, style_logs
 from bideuchre_env.agents.search.sampler import Report, load_kernels
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
 from bideuchre_env.core.one_row import look_row, step_row
@@ -35,6 +35,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
 DOUBT = 0.15  # of results in the auction, in standard deviations, if all others are people
+UNEXPLAINED = 0.02  # highest chance of calls, over the deals tried, up to which none explains them
 MOST_NATS = 20.0  # limit of the evidence of one hand
 LEAST_DOUBT = 0.05  # least chance that a seat is a person, and that it is an agent
 
@@ -262,7 +263,15 @@ class Advisor:
             learned=learned,
             goal=self.goal,
             doubt=self._doubt(space),
+            unexplained=self._unexplained(counted, seat),
         )
+
+    def _unexplained(self, counted: Counted, seat: int) -> tuple[int, ...]:
+        """Return the seats whose calls no hand explains, in the deals of a position of `seat`."""
+        space, chances = self.searcher.space, np.ones(N_SEATS)
+        if space.expert.views["phase"][0] == Phase.AUCTION:
+            best_chances(space, counted.hands, chances)
+        return tuple((seat + np.flatnonzero(chances < UNEXPLAINED)) % N_SEATS)
 
     def _doubt(self, space: SearchWorkspace) -> float:
         """Return the doubt about how the others bid (see `Situation`): 0 if all are agents.
@@ -357,6 +366,7 @@ class Advisor:
             worlds=len(counted.weights),
             effective=counted.effective,
             exact=counted.exact,
+            unexplained=first.unexplained,
             why=why(situation, taken),
         )
 

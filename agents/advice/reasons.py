@@ -76,6 +76,8 @@ class Situation:
     doubt: float = 0.0
     """Doubt about how the callers bid: the standard error of a mean result that more deals do not
     reduce, in standard deviations of the result over deals."""
+    unexplained: tuple[int, ...] = ()
+    """The seats whose calls are unlikely with every hand in the deals."""
     options: tuple[Option, ...] = ()
     """The actions that were tried, best first, with mean results; losses are relative to the first.
     Empty until `Advisor.advice` fills it in."""

@@ -52,7 +52,7 @@ FITTED_MODEL = {
 }  # fmt: skip
 """Parameters of `CHOICE_MODEL` except `reads_cards` and `people`; `agents/README.md` describes the
 fit."""
-CALLERS = {"agents": 0.0, "people": 0.8}
+CALLERS = {"agents": 0.0, "people": 0.9}
 """The option `callers`: the chance that a seat is a person."""
 TriesWorlds = Callable[[SearchWorkspace, PlayerWorkspace | None, Array, Array], None]
 """Function that tries the candidates in worlds, with the arguments of `try_worlds`."""

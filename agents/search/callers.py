@@ -26,6 +26,7 @@ from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 MOST_SUBSETS = 3e6  # maximum number of subsets of the unknown cards to enumerate
 MOST_HANDS = 1 << 18  # maximum number of different hands
 RARE = 0.3  # calls with a higher chance are not rare: no list
+NEVER = -1e9  # log-likelihood of calls that no hand makes
 NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is this much below the best
 
 
@@ -90,6 +91,20 @@ def dealt_logs(space: SearchWorkspace, hands: Array, logs: Array) -> None:
     record_history(space)
     for seat in range(1, N_SEATS):
         logs[seat] = calls_log(space, seat, last_call(space, seat), hands[seat])
+
+
+@entry_kernel
+def best_chances(space: SearchWorkspace, hands: Array, chances: Array) -> None:
+    """Write the highest chance of the calls of each of seats 1 to 3 to `chances`, float64 (4,).
+
+    It is the highest over deals of the open position, whose `hands`, int64 (n, 4), are by seat.
+    """
+    record_history(space)
+    for seat in range(1, N_SEATS):
+        last, best = last_call(space, seat), NEVER
+        for j in range(len(hands)):
+            best = max(best, calls_log(space, seat, last, hands[j, seat]))
+        chances[seat] = np.exp(best)
 
 
 @kernel
