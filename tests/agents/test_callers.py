@@ -176,7 +176,8 @@ def test_outside_bidders_differ():
 def test_belief_in_people_is_worth_more_than_in_agents_against_outside_bidders():
     """Their true hands are likelier than uniform deals, by 0.9 and 1.3 nats.
 
-    Among agents they are less likely, by 2.0 and 2.6 nats. With 20 positions the standard error is about 0.5 for agents, 0.3 for people.
+    Among agents they are less likely, by 2.0 and 2.6 nats. With 20 positions the standard error is
+    about 0.5 for agents, 0.3 for people.
     """
     rules = RULES["barrie_v0"]
     with load_scripts("experiments", "callers") as [study]:
