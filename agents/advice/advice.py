@@ -202,6 +202,7 @@ class Advice:
             "few": self.few,
             "safer": self.safer.name if self.safer else None,
             "headline": self.headline,
+            "unexplained": list(self.unexplained),
             "options": [option.to_dict() for option in self.options],
         }
 

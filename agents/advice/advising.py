@@ -271,7 +271,7 @@ class Advisor:
         space, chances = self.searcher.space, np.ones(N_SEATS)
         if space.expert.views["phase"][0] == Phase.AUCTION:
             best_chances(space, counted.hands, chances)
-        return tuple((seat + np.flatnonzero(chances < UNEXPLAINED)) % N_SEATS)
+        return tuple(((seat + np.flatnonzero(chances < UNEXPLAINED)) % N_SEATS).tolist())
 
     def _doubt(self, space: SearchWorkspace) -> float:
         """Return the doubt about how the others bid (see `Situation`): 0 if all are agents.

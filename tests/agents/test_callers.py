@@ -1,5 +1,7 @@
 """Beliefs about callers: agents or people; the field of outside bidders."""
 
+import json
+
 import numpy as np
 import pytest
 from support.agent_games import decisions, searcher
@@ -144,6 +146,7 @@ def test_unlikely_calls_are_said_to_be_unexplained():
     row = known_position(rules, own, calls=["moon S", "pass"], dealer=3, seat=2)
     advice = Advisor(rules).of_row(row)
     assert advice.unexplained == (0,)
+    assert json.loads(json.dumps(advice.to_dict()))["unexplained"] == [0]
     assert advice.headline.endswith("No known style of bidding explains the calls of seat 0.")
     row = known_position(rules, own, calls=["3 H", "pass"], dealer=3, seat=2)
     assert Advisor(rules).of_row(row).unexplained == ()
