@@ -37,6 +37,7 @@ from bideuchre_env.runtime.jit import Array, new_rows
 DOUBT = 0.15  # of results in the auction, in standard deviations, if all others are people
 UNEXPLAINED = 0.02  # highest chance of calls, over the deals tried, up to which none explains them
 MOST_NATS = 20.0  # limit of the evidence of one hand
+ALIKE = 0.2  # evidence that a seat's calls are about another seat, relative to that about itself
 LEAST_DOUBT = 0.05  # least chance that a seat is a person, and that it is an agent
 
 
@@ -184,9 +185,10 @@ class Advisor:
     def learn(self, dealt: Array, played: Array) -> None:
         """Learn from a finished hand which seats call like people; later advice uses `people`.
 
-        `dealt` is the state row, shape (1,), before the actions `played`, int64 (n,). A hand that
-        was passed out teaches nothing. Seats are never certain to be people, or agents, unless they
-        are by the option `callers`.
+        The players of a table are often alike, so a seat's calls also tell of the others. `dealt`
+        is the state row, shape (1,), before the actions `played`, int64 (n,). A hand that was
+        passed out teaches nothing. Seats are never certain to be people, or agents, unless they are
+        by the option `callers`.
         """
         states, tables, hands = dealt.copy(), compile_tables(self.rules), dealt["hands"][0].copy()
         gained, known = np.zeros(N_SEATS), np.zeros(N_SEATS, bool)
@@ -200,6 +202,7 @@ class Advisor:
             step_row(states, tables, action)
         else:
             return
+        gained += ALIKE * (gained.sum() - gained)
         doubts = (1.0 - self.people) * np.exp(-gained.clip(-MOST_NATS, MOST_NATS))
         learned = self.people / np.maximum(self.people + doubts, 1e-9)
         unsure = (self.people > 0.0) & (self.people < 1.0)

@@ -127,17 +127,18 @@ def test_agents_at_a_table_with_people_believe_in_people():
 
 
 def test_advice_learns_from_finished_hands_who_calls_like_people(tmp_path):
-    """Chain's bids soon tell it from agents; agents are recognized as such."""
-    rules, file = RULES["barrie_v0"], tmp_path / "games.jsonl"
-    match("barrie_v0", Chain, "expert", boards=0, games=2, seed=2, records=file)
-    (record, hands), *_ = [(line, played) for line, played in read_played(file)]
-    advisor, sure = Advisor(rules), Advisor(rules, "inference:callers=agents")
-    for hand in hands[:6]:
-        for each in (advisor, sure):
-            each.learn(rows_of([hand.dealt]), hand.actions)
-    names = np.array(record.agents)
-    assert advisor.people[names == "Chain"].min() > advisor.people[names == "expert"].max()
-    assert (sure.people == 0.0).all()
+    """After six hands of a game Chain is taken for a person (0.79 in the mean), expert not (0.2)."""
+    rules, file, learned = RULES["barrie_v0"], tmp_path / "games.jsonl", {"Chain": [], "expert": []}
+    match("barrie_v0", Chain, "expert", boards=0, games=10, seed=2, records=file)
+    for record, hands in read_played(file):
+        advisor, sure = Advisor(rules), Advisor(rules, "inference:callers=agents")
+        for hand in hands[:6]:
+            for each in (advisor, sure):
+                each.learn(rows_of([hand.dealt]), hand.actions)
+        assert (sure.people == 0.0).all()
+        for name, people in zip(record.agents, advisor.people, strict=True):
+            learned[name].append(people)
+    assert np.mean(learned["Chain"]) > 0.6 > 0.4 > np.mean(learned["expert"])
 
 
 def test_unlikely_calls_are_said_to_be_unexplained():
