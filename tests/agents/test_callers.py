@@ -127,7 +127,7 @@ def test_agents_at_a_table_with_people_believe_in_people():
 
 
 def test_advice_learns_from_finished_hands_who_calls_like_people(tmp_path):
-    """After six hands of a game Chain is taken for a person (0.79 in the mean), expert not (0.2)."""
+    """After six hands of a game Chain is taken for a person (0.8 in the mean), expert not (0.2)."""
     rules, file, learned = RULES["barrie_v0"], tmp_path / "games.jsonl", {"Chain": [], "expert": []}
     match("barrie_v0", Chain, "expert", boards=0, games=10, seed=2, records=file)
     for record, hands in read_played(file):
