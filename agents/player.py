@@ -73,6 +73,12 @@ class PlayerAgent(RowAgent):
         self._first_card = actions.of(rules).card_offset
         self._hand, self._play = self.layout["hand"], self.layout["phase"].start + Phase.PLAY
 
+    def expect_people(self) -> None:
+        """Make all parts that have this method expect people as callers."""
+        for agent in self.parts:
+            if hasattr(agent, "expect_people"):
+                agent.expect_people()
+
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row; int64 (n,)."""
         choices = np.empty(len(observations), np.int64)

@@ -20,7 +20,7 @@ from study_tools import games_of, mean, write_json
 import bideuchre_env
 from bideuchre_env._columns import markdown_table
 from bideuchre_env.agents import CompleteAgent
-from bideuchre_env.agents.table.hands import play_hands
+from bideuchre_env.agents.table.parts import play_hands
 from bideuchre_env.cli.script_args import ScriptArgs, option
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.phases.deal import split_seed

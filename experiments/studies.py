@@ -1,4 +1,4 @@
-"""Studies of agents: lost tricks, exploitability, calls and cards, decisions, beliefs.
+"""Studies of agents: lost tricks, exploitability, calls and cards, decisions, beliefs, callers.
 
     python experiments/studies.py regret --agents rule expert pimc --hands 2000
     python experiments/studies.py beliefs --check calibration
@@ -22,6 +22,7 @@ STUDIES = {
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",
     "late-bids": "whether last bids near the end of a game win more games than a pass",
     "beliefs": "whether searchers' intervals and predictions hold after rare calls",
+    "callers": "whether searchers believe what is true of people's calls, and of agents'",
 }
 
 

@@ -97,15 +97,15 @@ def deal_hands(rules: Rules, numbers: range, stream: int) -> Array:
 def play_hands(
     states: Array,
     rules: Rules,
-    agents: tuple[CompleteAgent, CompleteAgent],
-    second: Callable[[Array], Array],
+    agents: Sequence[CompleteAgent],
+    which: Callable[[Array], Array],
     watch: Callable[[Array, Array, Array], None],
 ) -> None:
     """Play hands to their end in lock step; their states change in place.
 
-    `second` maps the states in play, (m,), to a mask, (m,), of those in which the second agent
-    decides. Before each step `watch` is called with the indices of the hands in play, int64 (m,),
-    their observations, int8 (m, D), and their masks, int8 (m, A).
+    `which` maps the states in play, (m,), to the index of the agent that decides, (m,). Before
+    each step `watch` is called with the indices of the hands in play, int64 (m,), their
+    observations, int8 (m, D), and their masks, int8 (m, A).
     """
     tables, layout, n_actions = compile_tables(rules), layout_of(rules), actions.of(rules).n
     while len(slots := np.flatnonzero(states["phase"] < Phase.DEAL)):
@@ -113,9 +113,9 @@ def play_hands(
         masks = np.zeros((len(slots), n_actions), np.int8)
         encode_rows(states, tables, layout.offsets, slots, observations, masks)
         watch(slots, observations, masks)
-        choices, seconds = np.zeros(len(slots), np.int64), second(states[slots]).astype(bool)
-        for agent, own in zip(agents, (~seconds, seconds), strict=True):
-            if own.any():
+        choices, who = np.zeros(len(slots), np.int64), which(states[slots])
+        for number, agent in enumerate(agents):
+            if (own := who == number).any():
                 choices[own] = choices_of(agent, observations[own], masks[own])
         require_legal(rules, states, tables, slots, choices, lambda j, row: f"hand {row}")
         apply_rows(states, tables, slots, choices)

@@ -92,6 +92,9 @@ class Advice:
     """The effective sample size: small if a few deals have most of the weight."""
     exact: bool
     """Whether all possible deals were tried, so that the results have no sampling error."""
+    unexplained: tuple[int, ...]
+    """The seats whose calls are unlikely with every hand in the deals: no known style explains
+    them."""
     why: str
     """The explanation, one sentence."""
 
@@ -116,7 +119,10 @@ class Advice:
 
     @property
     def few(self) -> bool:
-        """Whether the deals are too few to compare: an effective sample size below `ENOUGH`."""
+        """Whether the deals are too few to compare: an effective sample size below `ENOUGH`.
+
+        The text then has no figures.
+        """
         return not self.exact and self.effective < ENOUGH
 
     @property
@@ -144,6 +150,17 @@ class Advice:
     def headline(self) -> str:
         """Text that names the seat to act, the agent's choice and the best options.
 
+        It ends with the seats whose calls no known style of bidding explains, if there are any.
+        """
+        if not self.unexplained:
+            return self._summary
+        seats = " and ".join(f"seat {seat}" for seat in self.unexplained)
+        return f"{self._summary} No known style of bidding explains the calls of {seats}."
+
+    @property
+    def _summary(self) -> str:
+        """The headline without its last sentence.
+
         Best options are the first one and those in `close`, unless the deals are too `few` to tell
         them apart. If only one action is legal, the text has only the seat and the choice.
         """
@@ -151,14 +168,14 @@ class Advice:
         if self.legal == 1:
             return f"{text}."
         near = [option.name for option in (self.best, *self.close)]
+        if self.few and not all(option.dominated for option in self.options[1:]):
+            return f"{text}. {self.tie.capitalize()}: effective sample size {self.effective:,.0f}."
         if len(near) == 1:
             if self.choice is self.best:
                 return f"{text}, the best."
             how = "better" if self.choice.behind.mean > 0.0 else "certain to be as good"
             return f"{text}, but {near[0]} is {how}."
         text += f". {self.tie.capitalize()}"
-        if self.few:
-            return f"{text}: effective sample size {self.effective:,.0f}."
         if len(near) > SHOWN + 1:
             near[SHOWN:] = [f"{len(near) - SHOWN} more"]
         text += f": {', '.join(near[:-1])} or {near[-1]}"
@@ -174,7 +191,7 @@ class Advice:
         raise KeyError(action)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dict of JSON values: all fields, and `choice`, `close`, `safer` and `headline`.
+        """Return a dict of JSON values: all fields, `choice`, `close`, `few`, `safer`, `headline`.
 
         `choice`, `close` and `safer` are names of actions; each option is `Option.to_dict()`.
         """
@@ -182,8 +199,10 @@ class Advice:
             **vars(self),
             "choice": self.choice.name,
             "close": [option.name for option in self.close],
+            "few": self.few,
             "safer": self.safer.name if self.safer else None,
             "headline": self.headline,
+            "unexplained": list(self.unexplained),
             "options": [option.to_dict() for option in self.options],
         }
 
@@ -192,6 +211,8 @@ class Advice:
 
     def text(self, width: int = WIDTH, also: tuple[int, ...] = ()) -> str:
         """Format the headline, the best options as a table, and the explanation.
+
+        There is no table if the deals are too `few`.
 
         Args:
             width: maximum line length of the headline and the explanation, in characters.
@@ -209,13 +230,9 @@ class Advice:
         unit = "points" if self.goal == "points" else "games won"
         order = f"{tried} tried in {deals}; best first by {unit}:"
         head = f"{self.headline} {order if self.legal > 1 else f'In {deals}:'}"
-        return "\n\n".join(
-            (
-                textwrap.fill(head, width, break_on_hyphens=False),
-                columns(self.table((self.chosen, *also)), "lrrrr"),
-                textwrap.fill(self.why, width, break_on_hyphens=False),
-            )
-        )
+        head = textwrap.fill(self.headline if self.few else head, width, break_on_hyphens=False)
+        table = [] if self.few else [columns(self.table((self.chosen, *also)), "lrrrr")]
+        return "\n\n".join([head, *table, textwrap.fill(self.why, width, break_on_hyphens=False)])
 
     def table(self, also: tuple[int, ...] = ()) -> list[list[str]]:
         """Return the table as rows of cells: column titles, then one row per option.
@@ -233,7 +250,12 @@ class Advice:
         return [[line[0], line[4], line[2], line[1], line[3]] for line in lines]
 
     def _cells(self, option: Option) -> list[str]:
-        """Return an option's row of the table, with the columns in the order for goal "points"."""
+        """Return an option's row of the table, with the columns in the order for goal "points".
+
+        Only the name is not blank if the deals are too `few`.
+        """
+        if self.few:
+            return [option.name, "", "", "", ""]
         return [
             option.name,
             format_points(option.points, "+"),

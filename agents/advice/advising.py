@@ -12,17 +12,18 @@ import numpy as np
 from bideuchre_env._checks import brief, check_array, is_integer, to_list
 from bideuchre_env._intervals import Interval
 from bideuchre_env.agents.advice.advice import Advice, Option
-from bideuchre_env.agents.advice.figures import Counted, interval, mean, share
+from bideuchre_env.agents.advice.figures import Counted, effective, interval, mean, share
 from bideuchre_env.agents.advice.outcomes import OUTCOMES, count_worlds, mark_calls
 from bideuchre_env.agents.advice.reasons import Situation, why
 from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
-from bideuchre_env.agents.search.agent import InferenceAgent
+from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
+from bideuchre_env.agents.search.callers import best_chances, style_logs
 from bideuchre_env.agents.search.sampler import Report, load_kernels
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
-from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.one_row import look_row, step_row
 from bideuchre_env.core.state import STATE, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.core.validity import checked_states
@@ -32,6 +33,12 @@ from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
+
+DOUBT = 0.15  # of results in the auction, in standard deviations, if all others are people
+UNEXPLAINED = 0.02  # highest chance of calls, over the deals tried, up to which none explains them
+MOST_NATS = 20.0  # limit of the evidence of one hand
+ALIKE = 0.2  # evidence that a seat's calls are about another seat, relative to that about itself
+LEAST_DOUBT = 0.05  # least chance that a seat is a person, and that it is an agent
 
 
 def advise(
@@ -122,13 +129,18 @@ class Advisor:
         if milliseconds is not None:
             most = {"worlds": MOST_WORLDS, "played_out": MOST_WORLDS}
             limits = {**most, **limits, "milliseconds": milliseconds}
-        self.searcher = InferenceAgent(rules, seed=seed, **limits)
-        self.agent: CompleteAgent = self.searcher
-        if not isinstance(agent, str) or agent != "inference":
-            self.agent = agent_of(agent, rules, seed=seed)
-            lends = isinstance(agent, str) and not limits  # an object may have another seed
-            if lends and type(self.agent) is InferenceAgent and self.agent.goal == "game":
-                self.searcher = self.agent  # so that choice and figures are from the same deals
+        named = isinstance(agent, str)  # an object may have another seed, and belief
+        other = None if named and agent == "inference" else agent_of(agent, rules, seed=seed)
+        if named and other is not None and hasattr(other, "expect_people"):
+            other.expect_people()
+        callers = other.callers if isinstance(other, PimcAgent) else None
+        self.searcher = InferenceAgent(rules, seed=seed, callers=callers, **limits)
+        if named and not limits and type(other) is InferenceAgent and other.goal == "game":
+            self.searcher = other  # so that choice and figures are from the same deals
+        self.searcher.expect_people()
+        self.agent: CompleteAgent = self.searcher if other is None else other
+        self.people: Array = self.searcher.space.choice_models["people"][0].copy()
+        """The chance that a seat is a person, by seat, float64 (4,); see `learn`."""
         self.searcher.sampler.list_all_hands()
         self.goal: Goal = "points" if getattr(self.agent, "goal", "game") == "points" else "game"
         self.figure = "points" if self.goal == "points" else "wins"
@@ -170,6 +182,43 @@ class Advisor:
         seat = look_row(states, tables, layout.offsets, seen, mask)
         return self._try(seen, mask, also, int(seat))
 
+    def learn(self, dealt: Array, played: Array) -> None:
+        """Learn from a finished hand which seats call like people; later advice uses `people`.
+
+        The players of a table are often alike, so a seat's calls also tell of the others. `dealt`
+        is the state row, shape (1,), before the actions `played`, int64 (n,). A hand that was
+        passed out teaches nothing. Seats are never certain to be people, or agents, unless they are
+        by the option `callers`.
+        """
+        states, tables, hands = dealt.copy(), compile_tables(self.rules), dealt["hands"][0].copy()
+        gained, known = np.zeros(N_SEATS), np.zeros(N_SEATS, bool)
+        for action in played.tolist():
+            if states["phase"][0] > Phase.NAMING:
+                seat, logs = self._call_logs(states, hands)
+                own = np.arange(N_SEATS) == seat
+                gained, known = np.where(own | known, gained, logs[1] - logs[0]), known | ~own
+                if known.all():
+                    break
+            step_row(states, tables, action)
+        else:
+            return
+        gained += ALIKE * (gained.sum() - gained)
+        doubts = (1.0 - self.people) * np.exp(-gained.clip(-MOST_NATS, MOST_NATS))
+        learned = self.people / np.maximum(self.people + doubts, 1e-9)
+        unsure = (self.people > 0.0) & (self.people < 1.0)
+        self.people[unsure] = learned[unsure].clip(LEAST_DOUBT, 1.0 - LEAST_DOUBT)
+
+    def _call_logs(self, states: Array, hands: Array) -> tuple[int, Array]:
+        """Return the seat to act, and `style_logs` of the other seats for their dealt `hands`.
+
+        Seats are absolute.
+        """
+        layout, space = self.searcher.layout, self.searcher.space
+        seen, mask = np.zeros((1, layout.size), np.int8), np.zeros((1, self.actions.n), np.int8)
+        seat = int(look_row(states, compile_tables(self.rules), layout.offsets, seen[0], mask[0]))
+        self.searcher.open(seen, mask, 0)
+        return seat, np.roll(style_logs(space, np.roll(hands, -seat)), seat, axis=1)
+
     def of_observation(
         self, observation: Any, mask: Any = None, also: Sequence[int] = (), seat: int = 0
     ) -> Advice:
@@ -189,6 +238,7 @@ class Advisor:
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
         masks = np.zeros((1, self.actions.n), np.int8)
+        space.choice_models["people"][0] = np.roll(self.people, -seat)
         if not self.searcher.open(rows, masks, 0):
             raise OptionError(
                 "observation: expected that of a seat to act in a game of these rules"
@@ -215,7 +265,27 @@ class Advisor:
             chosen=chosen,
             learned=learned,
             goal=self.goal,
+            doubt=self._doubt(space),
+            unexplained=self._unexplained(counted, seat),
         )
+
+    def _unexplained(self, counted: Counted, seat: int) -> tuple[int, ...]:
+        """Return the seats whose calls no hand explains, in the deals of a position of `seat`."""
+        space, chances = self.searcher.space, np.ones(N_SEATS)
+        if space.expert.views["phase"][0] == Phase.AUCTION:
+            best_chances(space, counted.hands, chances)
+        return tuple(((seat + np.flatnonzero(chances < UNEXPLAINED)) % N_SEATS).tolist())
+
+    def _doubt(self, space: SearchWorkspace) -> float:
+        """Return the doubt about how the others bid (see `Situation`): 0 if all are agents.
+
+        Only in the auction: the play shows more of the hands.
+        """
+        view, people = space.expert.views[0], space.choice_models["people"][0]
+        if view["phase"] != Phase.AUCTION:
+            return 0.0
+        called = np.flatnonzero(view["calls"][1:] >= 0) + 1
+        return DOUBT * sqrt(float(people[called].mean())) if len(called) else 0.0
 
     def _count(
         self, rows: Array, masks: Array, also: Sequence[int]
@@ -283,7 +353,9 @@ class Advisor:
         if taken is not None:
             order = [chosen, *(action for action in order if action != chosen)]
         certain = order[0] == first.certain
-        options = tuple(self._option(counted, action, order[0], certain) for action in order)
+        options = tuple(
+            self._option(counted, action, order[0], certain, first.doubt) for action in order
+        )
         situation = replace(first, counted=counted, chosen=chosen, options=options)
         return Advice(
             seat=first.seat,
@@ -297,16 +369,21 @@ class Advisor:
             worlds=len(counted.weights),
             effective=counted.effective,
             exact=counted.exact,
+            unexplained=first.unexplained,
             why=why(situation, taken),
         )
 
-    def _option(self, counted: Counted, action: int, best: int, certain: bool) -> Option:
+    def _option(
+        self, counted: Counted, action: int, best: int, certain: bool, doubt: float
+    ) -> Option:
         """Return the mean results of an action, compared with those of the action `best`.
 
-        `certain` is whether `best` is certain to take every trick left.
+        `certain` is whether `best` is certain to take every trick left. `doubt` (see `Situation`)
+        widens the intervals of the results, but not of comparisons.
         """
         column, weights, effect = counted.column(action), counted.weights, counted.design_effect
         points = column["points"].astype(float)
+        effect += doubt**2 * effective(weights)
         own, bids = column["declarer"] == 0, 0 < action < self.actions.trump_offset
         stands = weights * own if bids and own.any() else weights
         average = mean(points, weights)

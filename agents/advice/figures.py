@@ -23,7 +23,7 @@ from bideuchre_env.rules.cards import COPY_SHIFT, KIND_BITS, NO_TRUMP, SUITS
 from bideuchre_env.runtime.jit import Array
 
 NO_GAP = Interval(0.0, 0.0, 0.0)
-ENOUGH = 10  # effective sample size from which options are compared
+ENOUGH = 20  # effective sample size from which options are compared, and chances printed
 # a condition divides the deals into two sides: those in which it is true, and the others
 LEAST_SHARE = 0.1  # minimum weighted share of the deals on each side of a condition
 LEAST_DEALS = 10  # minimum effective sample size of each side
@@ -75,6 +75,11 @@ class Counted:
     def effective(self) -> float:
         """The effective sample size, at most the number of worlds."""
         return min(effective(self.weights, self.design_effect), float(len(self.weights)))
+
+    @property
+    def few(self) -> bool:
+        """Whether the worlds are too few for figures: an effective sample size below `ENOUGH`."""
+        return not self.exact and self.effective < ENOUGH
 
     def column(self, action: int) -> Array:
         """Return the outcomes of an action, `OUTCOMES` (m,)."""

@@ -28,6 +28,7 @@ from bideuchre_env.runtime.jit import Array, Row, entry_kernel, kernel
 
 NOT_HOPELESS = 0.1  # chance of a lone bid above which it is compared
 LIKELY = 0.5  # chance of a partnered bid from which it is compared
+PARTNER = 2  # relative seat
 NEAR = 1.5  # expected tricks below the best strain up to which a strain is compared
 
 # The end of the hand after one action in one world. Seats are relative: 0 is the seat to act.
@@ -106,8 +107,9 @@ def write_outcome(space: SearchWorkspace, s: State, wins: Array, won: int, outco
 def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
     """Set `marks` to 1 for the legal calls (`mask`) to compare; both int8 (n_actions,).
 
-    These are a pass, the lone bids of `mark_lone`, and the partnered bids of `mark_partnered` in
-    strains near the best. No call is marked if the expert cannot value the hand (`weigh_hand`).
+    These are a pass, the lone bids of `mark_lone`, the partnered bids of `mark_partnered` in
+    strains near the best, and the lowest raise in the strain that partner has bid. No call is
+    marked if the expert cannot value the hand (`weigh_hand`).
     """
     expert = space.expert
     t, view, learned, calls = expert.tables[0], expert.views[0], expert.learned, expert.calls[0]
@@ -129,6 +131,8 @@ def mark_calls(space: SearchWorkspace, mask: Array, marks: Array) -> None:
                 levels |= 1 << level
         if levels and may_call and calls.means[strain] > calls.means[best] - NEAR:
             mark_partnered(t, levels, strain, strain == best, calls, marks)
+        if levels and strain == view.call_strains[PARTNER]:
+            marks[call_action(t, lowest_bit(levels), strain)] = 1
 
 
 @kernel

@@ -73,6 +73,11 @@ class Situation:
     up to a constant for cards."""
     goal: Goal
     """The agent's goal: "game" or "points"."""
+    doubt: float = 0.0
+    """Doubt about how the callers bid: the standard error of a mean result that more deals do not
+    reduce, in standard deviations of the result over deals."""
+    unexplained: tuple[int, ...] = ()
+    """The seats whose calls are unlikely with every hand in the deals."""
     options: tuple[Option, ...] = ()
     """The actions that were tried, best first, with mean results; losses are relative to the first.
     Empty until `Advisor.advice` fills it in."""
@@ -105,6 +110,8 @@ class Situation:
 def why(situation: Situation, taken: int | None = None) -> str:
     """Return one sentence that explains an action by its effect and by comparison with others.
 
+    Without enough deals for chances it has only the effect.
+
     It explains the action `taken`. If that is None, it explains the agent's choice, or the first
     option if the choice is clearly behind it.
     """
@@ -116,12 +123,25 @@ def why(situation: Situation, taken: int | None = None) -> str:
         if situation.phase == Phase.PLAY:
             takes = "and the cards led after it take every trick left"
         text = f"{best.name} {takes}, whatever the others hold{verdict(situation)}"
+    elif situation.counted.few:
+        text = plain_words(situation, option)
     elif taken is not None and option is not best:
         text = f"{action_words(situation, option)}{loss_words(situation, option)}"
     else:
         option = best if clearly_behind(option, situation.goal) else option
         text = f"{action_words(situation, option)}{lead(situation)}{verdict(situation)}"
     return f"{text[0].upper()}{text[1:]}."
+
+
+def plain_words(situation: Situation, option: Option) -> str:
+    """Return a clause on an action without chances: a card's effect, or the hand in its strain."""
+    if situation.phase > Phase.NAMING:
+        return action_words(situation, option)
+    strain = option.action - actions.of(situation.rules).trump_offset
+    if situation.phase == Phase.AUCTION:
+        bids = (each for each in (option, *situation.options) if each.action > 0)
+        strain = next((contract_strain(situation, each)[0] for each in bids), -1)
+    return option.name if strain < 0 else holding(situation.kinds, strain, situation.tables)
 
 
 def action_words(situation: Situation, option: Option) -> str:

@@ -7,11 +7,11 @@ throws off from a random suit.
 
 from __future__ import annotations
 
-import secrets
 from typing import NamedTuple
 
 import numpy as np
 
+from bideuchre_env.agents.base import KernelAgent
 from bideuchre_env.agents.data import sealed
 from bideuchre_env.agents.protocols import AgentInfo, check_number
 from bideuchre_env.agents.rule.agent import (
@@ -29,7 +29,7 @@ from bideuchre_env.core.phases.deal import fraction, mix, split_seed
 from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.view import add_kind, count, see_exchange, see_observation, show_hand
-from bideuchre_env.learning.sampling import observation_words
+from bideuchre_env.learning.sampling import hash_row
 from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
@@ -40,48 +40,11 @@ FORGETS = 0.5  # probability that the side cards of earlier tricks are forgotten
 
 
 class BeginnerWorkspace(NamedTuple):
-    """Workspace of the rule player, and the draws that decide about mistakes."""
+    """Workspace of the rule player, and the seed and the frequency of mistakes."""
 
     rule: RuleWorkspace  # `weights` has three records: underrates the hand, as it is, overrates it
-    salts: Array  # uint64 (2,), the seed: [0] decides which hands are misjudged
-    words: Array  # uint64 (n,), random bits for each decision
+    seeds: Array  # uint64 (2,): decide about mistakes, [0] alone which hands are misjudged
     careless: Array  # float64 (1,), the probability of a careless card
-
-
-class BeginnerAgent(RuleAgent):
-    """Plays like `rule`, but misjudges hands, forgets cards, and is careless in some of its plays.
-
-    Args:
-        rules: the rules of the game.
-        seed: determines the mistakes; None: a random seed. The same observation always has the
-            same mistake.
-        mistakes: mean number of careless cards in a hand, 0 to the number of tricks.
-
-    Raises:
-        OptionError: an option has an invalid value.
-    """
-
-    name = "beginner"
-    info = AgentInfo(
-        "Plays like `rule`, but misjudges hands, forgets cards and plays some carelessly.",
-        {"mistakes": "mean number of careless cards in a hand"},
-        milliseconds=0.001,
-    )
-
-    def __init__(self, rules: Rules, *, seed: int | None = None, mistakes: float = 1.0) -> None:
-        super().__init__(rules, seed=seed)
-        share = check_number("mistakes", mistakes, 0, rules.tricks) / rules.tricks
-        self._careless = np.array([share])
-        self._seed = secrets.randbits(128) if seed is None else int(seed)
-        weights = self._workspace.weights
-        judged = [bolder(weights, tricks) for tricks in (-MISJUDGED, 0.0, MISJUDGED)]
-        self._workspace = self._workspace._replace(weights=sealed(np.concatenate(judged)))
-
-    def choose(self, observations: Array, action_masks: Array) -> Array:
-        """Return a legal action for every row; int64 (n,)."""
-        words, salts = observation_words(self._seed, observations), np.array(split_seed(self._seed))
-        work = BeginnerWorkspace(self.workspace(), salts, words, self._careless)
-        return self._fill(beginner_rows, observations, action_masks, work)
 
 
 @entry_kernel
@@ -95,15 +58,51 @@ def beginner_rows(
         mask = row_of(masks, i)
         legal = see_observation(row_of(observations, i), mask, t, o, known, view)
         if view.phase == AUCTION or view.phase == NAMING:
-            hashed = mix(np.uint64(known.hands[0]) ^ work.salts[0])
+            hashed = mix(np.uint64(known.hands[0]) ^ work.seeds[0])
             judgement = rule.weights[int(hashed % np.uint64(len(rule.weights)))]
             calls = useful_calls(view, t, legal)
             choice = rule_bid(view, calls, t, judgement, rule.scratch[0])
         else:
-            careless = fraction(work.words[i]) < work.careless[0]
-            draw = fraction(mix(work.words[i]))
+            word = hash_row(work.seeds[0], work.seeds[1], row_of(observations, i))
+            careless, draw = fraction(word) < work.careless[0], fraction(mix(word))
             choice = t.card_offset + beginner_card(view, known, t, legal, careless, draw)
         choices[i] = legal_choice(choice, mask, t)
+
+
+class BeginnerAgent(KernelAgent):
+    """Plays like `rule`, but misjudges hands, forgets cards, and is careless in some of its plays.
+
+    Args:
+        rules: the rules of the game.
+        seed: determines the mistakes; None: a random seed. The same observation always has the
+            same mistake.
+        mistakes: mean number of careless cards in a hand, 0 to the number of tricks.
+
+    Raises:
+        OptionError: an option has an invalid value.
+    """
+
+    name = "beginner"
+    rows = staticmethod(beginner_rows)
+    info = AgentInfo(
+        "Plays like `rule`, but misjudges hands, forgets cards and plays some carelessly.",
+        {"mistakes": "mean number of careless cards in a hand"},
+        milliseconds=0.001,
+    )
+
+    def __init__(self, rules: Rules, *, seed: int | None = None, mistakes: float = 1.0) -> None:
+        super().__init__(rules, seed)
+        share = check_number("mistakes", mistakes, 0, rules.tricks) / rules.tricks
+        self._careless, self._seeds = np.array([share]), np.array(split_seed(seed))
+        self._rule = RuleAgent(rules)
+        usual = self._rule.workspace().weights
+        judged = [bolder(usual, tricks) for tricks in (-MISJUDGED, 0, MISJUDGED)]
+        self._weights = sealed(np.concatenate(judged))
+
+    def workspace(self) -> BeginnerWorkspace:
+        """Return a new workspace; each thread needs its own, because decisions overwrite it."""
+        rule = self._rule.workspace()._replace(weights=self._weights)
+        return BeginnerWorkspace(rule, self._seeds, self._careless)
 
 
 @kernel

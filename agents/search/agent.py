@@ -47,9 +47,13 @@ LAST_CARDS = 2  # cards in hand up to which the expert's deals are better than u
 FITTED_MODEL = {
     "points": 0.4, "tricks": 0.0494, "chance": 0.06, "error_rate": 0.01, "error_points": 3.3,
     "lead": 0.316, "follow": 0.0586, "level": -0.7, "pass_": -3.5, "strain": -2.5, "giving": -4,
-    "passing": -2,
+    "passing": -2, "spread": 1.5, "taste": 0.6, "own": 0.5, "lowest": 0.5, "daring": 0.7,
+    "doubt": 0.1, "careless_lead": 0.8, "careless_follow": 0.3,
 }  # fmt: skip
-"""Parameters of `CHOICE_MODEL` except `reads_cards`; `agents/README.md` describes the fit."""
+"""Parameters of `CHOICE_MODEL` except `reads_cards` and `people`; `agents/README.md` describes the
+fit."""
+CALLERS = {"agents": 0.0, "people": 0.9}
+"""The option `callers`: the chance that a seat is a person."""
 TriesWorlds = Callable[[SearchWorkspace, PlayerWorkspace | None, Array, Array], None]
 """Function that tries the candidates in worlds, with the arguments of `try_worlds`."""
 SOLVED = 3  # number of last tricks that the solver plays
@@ -78,6 +82,9 @@ class PimcAgent(RowAgent):
             choice then depends on the machine. None: no limit.
         net_cards: True: start from the card choice of agent `net`, which also plays out the deals
             in which cards are tried. None: the default of the class, False for `pimc`.
+        callers: "agents": the weights expect calls like those of `expert`; "people": each seat is
+            probably a person, who counts tricks (`search/people.py`), but perhaps an agent. None:
+            "agents", but "people" in advice and at a table with people (`expect_people`).
         goal: "game": all seats are assumed to play to win the game, by the score; "points": for
             the points of each hand.
         clock: function that returns the time in seconds.
@@ -98,6 +105,8 @@ class PimcAgent(RowAgent):
             "milliseconds": "approximate time limit of a decision",
             "net_cards": "true: use agent net to choose cards to try and to play out deals; "
             "default: true for inference, false for pimc",
+            "callers": "whose calls are expected: agents, or people, who may also be agents; "
+            "default: people in advice and play, else agents",
             **GOAL_OPTION,
         },
         milliseconds=1.5,
@@ -118,6 +127,7 @@ class PimcAgent(RowAgent):
         solved: int = SOLVED,
         milliseconds: float | None = None,
         net_cards: bool | None = None,
+        callers: str | None = None,
         goal: Goal = "game",
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
@@ -139,6 +149,13 @@ class PimcAgent(RowAgent):
         for part, number in FITTED_MODEL.items():
             self.space.choice_models[part] = number
         self.space.choice_models["reads_cards"] = self.reads_cards
+        self.callers = check_callers(callers)
+        self.space.choice_models["people"] = CALLERS[callers or "agents"]
+
+    def expect_people(self) -> None:
+        """Expect people as callers, unless the option `callers` is set."""
+        if self.callers is None:
+            self.space.choice_models["people"] = CALLERS["people"]
 
     def load_net(self, net_cards: Any) -> NetAgent | None:
         """Return the net agent for the option `net_cards`, or None for a search without it.
@@ -245,6 +262,13 @@ class InferenceAgent(PimcAgent):
     considers = 10
     reads_cards = 1
     prefers_net = True
+
+
+def check_callers(callers: Any) -> str | None:
+    """Return the option `callers`; raise `OptionError` unless it is None or one of `CALLERS`."""
+    if callers is not None and (not isinstance(callers, str) or callers not in CALLERS):
+        raise OptionError(f"callers={brief(callers)}: expected {', '.join(CALLERS)} or None")
+    return callers
 
 
 def check_milliseconds(milliseconds: Any) -> float | None:

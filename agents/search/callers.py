@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from bideuchre_env.agents.search.enumeration import next_subset
+from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.likelihood import calls_log
 from bideuchre_env.agents.search.workspace import MOST_LISTED, Caller, SearchWorkspace
 from bideuchre_env.agents.search.worlds import copy_hidden, n_played
@@ -25,6 +26,7 @@ from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
 MOST_SUBSETS = 3e6  # maximum number of subsets of the unknown cards to enumerate
 MOST_HANDS = 1 << 18  # maximum number of different hands
 RARE = 0.3  # calls with a higher chance are not rare: no list
+NEVER = -1e9  # log-likelihood of calls that no hand makes
 NEGLIGIBLE = 12.0  # a hand is left out if its log-weight is this much below the best
 
 
@@ -65,6 +67,44 @@ def call_chances(space: SearchWorkspace, n_worlds: int, chances: Array) -> None:
         for seat in range(1, N_SEATS):
             hand = dealt_hand(space.worlds[0], seat)
             chances[seat] += np.exp(calls_log(space, seat, last_call(space, seat), hand)) / n_worlds
+
+
+def style_logs(space: SearchWorkspace, hands: Array) -> Array:
+    """Return the log-likelihoods of the calls of seats 1 to 3, float64 (2, 4), by seat.
+
+    Row 0 is for agents, row 1 for people. `hands`, int64 (4,), are those dealt to the seats of the
+    open position. The belief in people is 1 afterwards.
+    """
+    logs = np.zeros((2, N_SEATS))
+    for people in (0, 1):
+        space.choice_models["people"] = people
+        dealt_logs(space, hands, logs[people])
+    return logs
+
+
+@entry_kernel
+def dealt_logs(space: SearchWorkspace, hands: Array, logs: Array) -> None:
+    """Write the log-likelihoods of the calls of seats 1 to 3 to `logs`, float64 (4,), by seat.
+
+    `hands`, int64 (4,), are those dealt to the seats.
+    """
+    record_history(space)
+    for seat in range(1, N_SEATS):
+        logs[seat] = calls_log(space, seat, last_call(space, seat), hands[seat])
+
+
+@entry_kernel
+def best_chances(space: SearchWorkspace, hands: Array, chances: Array) -> None:
+    """Write the highest chance of the calls of each of seats 1 to 3 to `chances`, float64 (4,).
+
+    It is the highest over deals of the open position, whose `hands`, int64 (n, 4), are by seat.
+    """
+    record_history(space)
+    for seat in range(1, N_SEATS):
+        last, best = last_call(space, seat), NEVER
+        for j in range(len(hands)):
+            best = max(best, calls_log(space, seat, last, hands[j, seat]))
+        chances[seat] = np.exp(best)
 
 
 @kernel

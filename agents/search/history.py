@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from bideuchre_env.agents.rule.agent import useful_calls
 from bideuchre_env.agents.search.workspace import MOST_MOMENTS, SearchWorkspace
 from bideuchre_env.core.phases.deal import GOLDEN, mix
 from bideuchre_env.core.phases.exchange import lays_away
@@ -42,6 +41,7 @@ def calls_hash(space: SearchWorkspace, seat: int) -> Word:
     word = mix(word + np.uint64(replay.hands_played))
     for part in (model.points, model.tricks, model.chance, model.error_rate, model.error_points):
         word = mix(word + np.uint64(part * MODEL_UNIT))
+    word = mix(word + np.uint64(model.people[seat] * MODEL_UNIT))
     for part in (model.level, model.pass_, model.strain):
         word = mix(word + np.uint64(np.int64(part * MODEL_UNIT)))
     return word
@@ -73,7 +73,7 @@ def record_history(space: SearchWorkspace) -> None:
                 moment.action = action - t.card_offset
             elif phase > NAMING:
                 moment.action = s.picks + (MAX_EXCHANGE if lays_away(s, t) else 0)
-            moment.legal = useful_calls(view, t, bits)
+            moment.legal = bits
             moment.played, moment.played_twice = played_kinds(s, t)
             moment.before = history.last[seat]
             history.last[seat] = n

@@ -18,9 +18,10 @@ from bideuchre_env.agents.expert.auction import NOT_WEIGHED, call_worth, weigh_c
 from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.decision import expert_bid, weigh_hand
 from bideuchre_env.agents.expert.tables import ExpertTables
-from bideuchre_env.agents.rule.agent import rule_card
+from bideuchre_env.agents.rule.agent import rule_card, useful_calls
 from bideuchre_env.agents.rule.bidding import call_action, may_name
 from bideuchre_env.agents.search.history import record_history
+from bideuchre_env.agents.search.people import people_chance, strain_share
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
 from bideuchre_env.agents.search.workspace import (
     CACHED_CALLS,
@@ -43,6 +44,7 @@ from bideuchre_env.runtime.jit import Array, Row, Word, entry_kernel, kernel
 UNLIKELY = -1e9  # log-likelihood of a negligible or impossible world
 FAR = 8.0  # a call that is worse by more than this many softmax temperatures counts as an error
 LOWEST_ERROR = -30.0  # minimum exponent of an error's chance, so that no call is impossible
+LEAST_CHANCE = 1e-9  # of a person's call, so that none is impossible
 LEAST_EXCHANGE = -8.0  # minimum log-likelihood of cards given or passed: players differ
 
 
@@ -171,12 +173,17 @@ def strain_chance(t: Tables, level: int, strain: int, calls: Calls, model: Choic
 
 
 @kernel
-def card_chance(view: View, bits: int, did: int, would: int, model: ChoiceModel) -> float:
+def card_chance(
+    view: View, bits: int, did: int, would: int, model: ChoiceModel, people: float
+) -> float:
     """Return the chance that a seat plays the kind `did` if the expert plays `would`.
 
-    `bits` are the legal kinds, at least two.
+    `bits` are the legal kinds, at least two. The seat is a person with the chance `people`.
     """
     errors = float(model.lead if view.led < 0 else model.follow)
+    if people > 0.0:
+        careless = float(model.careless_lead if view.led < 0 else model.careless_follow)
+        errors += people * (careless - errors)
     return 1.0 - errors if did == would else errors / (popcount(bits) - 1)
 
 
@@ -184,29 +191,47 @@ def card_chance(view: View, bits: int, did: int, would: int, model: ChoiceModel)
 def call_log(space: SearchWorkspace, moment: Row, view: View) -> float:
     """Return the log-likelihood of a moment's call or named strain, for the hand in `view`.
 
-    `view` is the moment's view.
+    `view` is the moment's view. The caller is an agent.
     """
     players, model = space.players, space.choice_models[0]
     t, learned = players.tables[0], players.learned
     calls, scratch = players.calls[0], players.scratch[0]
     naming, did = view.phase == NAMING, moment.action
+    legal = 0 if naming else useful_calls(view, t, moment.legal)
     if (naming or learned.weighs_calls) and weigh_hand(view, t, learned, scratch, calls):
         if naming:
             return log(strain_chance(t, view.level, did - t.trump_offset, calls, model))
-        return log(call_chance(view, t, learned, moment.legal, did, calls, model))
-    would = expert_bid(view, moment.legal, t, learned, scratch, calls)
+        return log(call_chance(view, t, learned, legal, did, calls, model))
+    would = expert_bid(view, legal, t, learned, scratch, calls)
     return mismatch_penalty(t, view.phase, did, would, model)
 
 
 @kernel
-def card_log(view: View, t: Tables, kind: int, model: ChoiceModel) -> float:
-    """Return the log-likelihood of playing this kind, for the hand in `view`; 0 if forced."""
+def person_log(space: SearchWorkspace, moment: Row, view: View) -> float:
+    """Like `call_log`, for a caller who is a person."""
+    players, model = space.players, space.choice_models[0]
+    t, calls, did = players.tables[0], players.calls[0], moment.action
+    if not weigh_hand(view, t, players.learned, players.scratch[0], calls):
+        return call_log(space, moment, view)
+    if view.phase == NAMING:
+        chance = strain_share(t, view.level, did - t.trump_offset, calls, model)
+    else:
+        chance = people_chance(t, moment.legal, did, calls, model)
+    return log(max(chance, LEAST_CHANCE))
+
+
+@kernel
+def card_log(view: View, t: Tables, kind: int, model: ChoiceModel, people: float) -> float:
+    """Return the log-likelihood of playing this kind, for the hand in `view`; 0 if forced.
+
+    `people` is as in `card_chance`.
+    """
     legal = view.held
     if view.led >= 0 and legal & t.suit_bits[view.strain, view.led]:
         legal &= t.suit_bits[view.strain, view.led]
     if legal & (legal - 1) == 0:
         return 0.0
-    return log(card_chance(view, legal, kind, rule_card(view, t, legal), model))
+    return log(card_chance(view, legal, kind, rule_card(view, t, legal), model, people))
 
 
 @kernel
@@ -262,7 +287,7 @@ def weigh_seat(space: SearchWorkspace, seat: int, least: float) -> tuple[float, 
                     seen, seen_pair = add_kinds(seen, seen_pair, world.given)
                     seen, seen_pair = add_kinds(seen, seen_pair, world.laid)
                 show_hand(view, t, hand, seen, seen_pair)
-                total += card_log(view, t, moment.action, model)
+                total += card_log(view, t, moment.action, model, model.people[seat])
         elif phase == GIVING and moment.action >= MAX_EXCHANGE:
             hand = put(hand, world.laid[moment.action - MAX_EXCHANGE])
             if moment.action == MAX_EXCHANGE:
@@ -304,15 +329,30 @@ def calls_log(space: SearchWorkspace, seat: int, last: int, hand: int) -> float:
     place = int(key & np.uint64(CACHED_CALLS - 1))
     if cache.keys[place] == key:
         return float(cache.logs[place])
-    t, total, i = space.players.tables[0], 0.0, last
+    t, total, person, i = space.players.tables[0], 0.0, 0.0, last
+    people = space.choice_models[0].people[seat]
     while i >= 0:
         moment, view = space.moments[i], space.moment_views[i]
         show_hand(view, t, hand, 0, 0)
         total += call_log(space, moment, view)
+        if people > 0.0:
+            person += person_log(space, moment, view)
         i = moment.before
+    if people > 0.0:
+        total = mixed_log(total, person, people)
     cache.keys[place] = key
     cache.logs[place] = total
     return total
+
+
+@kernel
+def mixed_log(agent: float, person: float, people: float) -> float:
+    """Return the log-likelihood of calls by a seat that is a person with the chance `people`.
+
+    `agent` and `person` are the log-likelihoods if it is an agent, and if it is a person.
+    """
+    most = max(agent, person)
+    return most + log((1.0 - people) * exp(agent - most) + people * exp(person - most))
 
 
 @kernel

@@ -85,6 +85,16 @@ CHOICE_MODEL = np.dtype(
         ("giving", np.float64),  # per kind that the expert prefers to give up
         ("passing", np.float64),  # per kind that the expert prefers to pass
         ("reads_cards", np.int64),  # 1: cards played count too; 0: only calls and exchange
+        # by relative seat: the chance that its calls are a person's (`people.py`), not an agent's
+        ("people", np.float64, (N_SEATS,)),
+        ("spread", np.float64),  # standard deviation of the tricks that people count
+        ("taste", np.float64),  # softmax temperature of people's strains, in tricks
+        ("own", np.float64),  # share of people who count only their own tricks
+        ("lowest", np.float64),  # share of people who make the lowest bid, not the highest
+        ("careless_lead", np.float64),  # as `lead` and `follow`, of people
+        ("careless_follow", np.float64),
+        ("daring", np.float64),  # chance of all tricks at which half of the people bid alone
+        ("doubt", np.float64),  # softmax temperature of lone bids, in that chance
     ]
 )
 ChoiceModel: TypeAlias = Row  # of CHOICE_MODEL
@@ -95,7 +105,7 @@ MOMENT = np.dtype(
         # a call or strain, the kind of a played card, the index of a card given up or passed, or
         # MAX_EXCHANGE plus that of a card laid away
         ("action", np.int64),
-        ("legal", np.int64),  # legal calls: bit 0 a pass, bit 1 + level that bid
+        ("legal", np.int64),  # legal calls: bit 0 a pass, bit 1 + level that bid; else meaningless
         ("played", np.int64),  # kinds played before, as bits
         ("played_twice", np.int64),  # kinds played twice before
         ("before", np.int64),  # index of the seat's previous moment, or -1

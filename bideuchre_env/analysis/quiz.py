@@ -102,6 +102,7 @@ def choose(
         advice = advisor.of_row(row)
         is_lesson = (
             len(advice.options) > 1
+            and not advice.few
             and all(clearly_behind(each, advice.goal) for each in advice.options[1:])
             and advice.choice is advice.best
             and 0.0 < advice.options[1].loss <= LARGEST

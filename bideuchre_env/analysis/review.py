@@ -67,6 +67,8 @@ class Decision:
     chance that it is made. None if no deal has such a contract."""
     wins: float
     """Chance to win the game after the action taken."""
+    few: bool
+    """Whether the deals are too few for these figures (`Advice.few`), so that none are printed."""
     best_made: float | None
     """The same as `made`, after `best`."""
     open: int | None
@@ -289,14 +291,21 @@ def _mistake_list(mistakes: list[Decision]) -> str:
 
 
 def _note(decision: Decision) -> dict[str, Any]:
-    """Return a dict of fields of a `Decision` for `Review.notes`, with rounded numbers."""
-    return {
-        "lost": round(decision.lost, 3),
-        "error": round(decision.error, 3),
+    """Return a dict of fields of a `Decision` for `Review.notes`, with rounded numbers.
+
+    Expectations are left out if the deals are too `few`.
+    """
+    note = {
         "best": decision.best,
         "mistake": decision.mistake,
         "why": decision.why,
         "open": decision.open,
+    }
+    if decision.few:
+        return note
+    return note | {
+        "lost": round(decision.lost, 3),
+        "error": round(decision.error, 3),
         "points": round(decision.points, 3),
         "made": None if decision.made is None else round(decision.made, 3),
         "chance_of": decision.chance_of,

@@ -65,6 +65,8 @@ def review(
     - and, unless the agent's goal is points, the loss is also at least one game in 1,000 and more
       than three of its standard errors.
 
+    There is no mistake if the deals that fit the calls are too few (`Advice.few`). The calls of
+    earlier hands show which seats call like agents, and which like people (`Advisor.learn`).
     Declarer and partner make no mistakes once their contract is set. The review also has the tricks
     that each card lost with all hands open, and, without a kitty, par: the value of the deal if all
     seats saw all cards and played their best. Tricks lost there without a mistake are bad luck, or
@@ -91,7 +93,7 @@ def review(
     split_seed(seed)
     played = list(record.played_hands())
     chosen = _numbers(hands, len(played))
-    reviewer = _Reviewer(record, agent, worlds, seed)
+    reviewer = _Reviewer(record, played, agent, worlds, seed)
     open_losses = {(card.hand, card.ply): card.lost for card in analyse(record)}
     total, done, reviewed = sum(len(played[number].actions) for number in chosen), 0, []
     for number in chosen:
@@ -141,6 +143,7 @@ class _Comparison:
     error: float
     wins_error: float
     sets: int
+    few: bool
 
     @classmethod
     def of(cls, advisor: Advisor, trials: list[Situation], action: int) -> _Comparison:
@@ -157,6 +160,7 @@ class _Comparison:
             _error(trials, option, best, "points", option.error),
             _error(trials, option, best, "wins", option.wins_error),
             len(trials),
+            advice.few,
         )
 
     @property
@@ -167,8 +171,11 @@ class _Comparison:
     def mistake(self, goal: Goal, part: float = 1.0) -> bool:
         """Whether the loss of the action taken is large enough and significant (see `review`).
 
+        No loss is so if the deals are too few.
         `goal` is that of the reviewing agent. All thresholds are multiplied by `part`.
         """
+        if self.few:
+            return False
         points, wins, sure = self.taken.loss, self.taken.wins_loss, part * SURE
         in_points = points >= part * POINTS and points > sure * self.error
         if goal == "points":
@@ -210,13 +217,19 @@ class _Reviewer:
     """
 
     def __init__(
-        self, record: GameRecord, agent: AgentSource, worlds: int | None, seed: int
+        self,
+        record: GameRecord,
+        hands: list[PlayedHand],
+        agent: AgentSource,
+        worlds: int | None,
+        seed: int,
     ) -> None:
         self.record, self.rules = record, record.rules
         self.first, *self.others = (
             Advisor(self.rules, agent, worlds, None, seed + k) for k in range(1 + AGAIN)
         )
         self.tables = compile_tables(self.rules)
+        self.hands, self.learned = hands, 0  # the first hands, from which the advisors have learned
 
     def decisions(
         self, number: int, played: PlayedHand, open_losses: dict[tuple[int, int], int]
@@ -225,6 +238,10 @@ class _Reviewer:
 
         `open_losses` has the tricks lost with all hands open, by (hand, ply).
         """
+        for earlier in self.hands[self.learned : number]:
+            for advisor in (self.first, *self.others):
+                advisor.learn(rows_of([earlier.dealt]), earlier.actions)
+        self.learned = max(self.learned, number)
         states, mask = rows_of([played.dealt]), np.zeros(actions.of(self.rules).n, np.int8)
         states["rng"] = 1  # any valid value: only later deals use it
         for ply, action in enumerate(played.actions.tolist()):
@@ -290,6 +307,7 @@ class _Reviewer:
             points=option.points.mean,
             made=option.made.mean if option.made else None,
             wins=option.wins.mean,
+            few=comparison.few,
             best_made=best.made.mean if best.made else None,
             open=open_loss,
             mistake=mistake,

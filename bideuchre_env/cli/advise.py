@@ -19,6 +19,7 @@ import argparse
 import json
 import re
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bideuchre_env._checks import brief, printable
@@ -37,6 +38,7 @@ from bideuchre_env.errors import BidEuchreError, OptionError
 
 if TYPE_CHECKING:
     from bideuchre_env.agents.advice import Advice
+    from bideuchre_env.records.record import PlayedHand
     from bideuchre_env.rules.rules import Rules
     from bideuchre_env.runtime.jit import Array
 
@@ -140,8 +142,8 @@ def _of_file(arguments: argparse.Namespace) -> int:
 
     game, hand = _number("--game", arguments.game or 1), _number("--hand", arguments.hand or "1")
     of_file = _of_text if is_text(arguments.file) else _of_record
-    row, rules, done = of_file(arguments, game, hand)
-    advice = _advice(arguments, row, rules, done)
+    row, rules, done, earlier = of_file(arguments, game, hand)
+    advice = _advice(arguments, row, rules, done, earlier)
     chosen = None if done is None else advice.option(done)
     if arguments.json:
         place = {"game": game, "hand": hand, "ply": arguments.ply}
@@ -153,7 +155,7 @@ def _of_file(arguments: argparse.Namespace) -> int:
         return 0
     if chosen is advice.best:
         verdict = "was chosen"
-    elif chosen in advice.close:
+    elif advice.few or chosen in advice.close:
         verdict = f"was chosen: {advice.tie}"
     else:
         verdict = f"was chosen: {amount(chosen, advice.goal)} behind"
@@ -164,17 +166,18 @@ def _of_file(arguments: argparse.Namespace) -> int:
 
 def _text(advice: Advice, also: tuple[int, ...] = ()) -> str:
     """Format advice; for calls and strains, add a sentence on the meaning of the chances."""
-    text = advice.text(width(), also)
-    return text if advice.phase not in ("call", "name the strain") else f"{text}\n\n{folded(_MADE)}"
+    text, bidding = advice.text(width(), also), advice.phase in ("call", "name the strain")
+    return f"{text}\n\n{folded(_MADE)}" if bidding and not advice.few else text
 
 
 def _of_record(
     arguments: argparse.Namespace, game: int, hand: int
-) -> tuple[Array, Rules, int | None]:
+) -> tuple[Array, Rules, int | None, Sequence[PlayedHand]]:
     """Return the state row before an action of a recorded game, the rules, and the action.
 
-    `game` and `hand` count from 1. Raises `OptionError` for a bad record, another variant, or a
-    number missing in the file; for the hand and `--ply`, the message has the valid numbers.
+    Also return the earlier hands of the game. `game` and `hand` count from 1. Raises `OptionError`
+    for a bad record, another variant, or a number missing in the file; for the hand and `--ply`,
+    the message has the valid numbers.
     """
     from bideuchre_env.core.one_row import replay_row
     from bideuchre_env.core.state import rows_of
@@ -203,16 +206,17 @@ def _of_record(
         raise OptionError(f"--ply{number}: expected 1 to {last}")
     row = rows_of([played.dealt])
     replay_row(row, compile_tables(record.rules), played.actions[: ply - 1])
-    return row, record.rules, int(played.actions[ply - 1])
+    return row, record.rules, int(played.actions[ply - 1]), line.hands[: hand - 1]
 
 
 def _of_text(
     arguments: argparse.Namespace, game: int, hand: int
-) -> tuple[Array, Rules, int | None]:
+) -> tuple[Array, Rules, int | None, Sequence[PlayedHand]]:
     """Return a row with what the seat to act knows, the rules, and its action in PTN text.
 
-    Without `--ply` the position is that after the last action, and the action is None. Raises
-    `OptionError` for a missing hand or action, and if the cards of the seat to act are not known.
+    Also return the earlier hands, which are none. Without `--ply` the position is that after the
+    last action, and the action is None. Raises `OptionError` for a missing hand or action, and if
+    the cards of the seat to act are not known.
     """
     from bideuchre_env.agents.advice.position import known_position
     from bideuchre_env.core.state import Phase
@@ -266,18 +270,26 @@ def _of_text(
     except BidEuchreError as error:
         raise OptionError(f"{name}:{game}: {error}") from None
     done = None if ply is None else actions.of(text.rules).index[text.steps[ply - 1].action]
-    return row, text.rules, done
+    return row, text.rules, done, ()
 
 
 def _advice(
-    arguments: argparse.Namespace, row: Array, rules: Rules, done: int | None = None
+    arguments: argparse.Namespace,
+    row: Array,
+    rules: Rules,
+    done: int | None = None,
+    earlier: Sequence[PlayedHand] = (),
 ) -> Advice:
+    """Return the advice for a row; `earlier` hands of the game show how the players call."""
     from bideuchre_env.agents.advice import Advisor
+    from bideuchre_env.core.state import rows_of
     from bideuchre_env.evaluation.kernel_parts import advice_parts
 
     agent, milliseconds = arguments.agent, arguments.milliseconds
     with compiling_bar(advice_parts([agent])):
         advisor = Advisor(rules, agent, arguments.worlds, milliseconds, arguments.seed)
+        for hand in earlier:
+            advisor.learn(rows_of([hand.dealt]), hand.actions)
     began = time.perf_counter()
     with Bars("advice", "deals") as bars:
 

@@ -2,9 +2,9 @@
 
 Without NAME, list every agent: the package's own, weakest first, then those of installed packages
 (entry points of the group bideuchre_env.agents). With NAME, describe that agent: for the agents
-of the levels of play (beginner, rule, expert, inference) also how many lone contracts they make, and
-for a trained agent the commands that made its weights, or with weights=FILE the file's metadata.
-Times are per decision on one core.
+of the levels of play (beginner, rule, expert, inference) also how many lone contracts they make,
+and for a trained agent the commands that made its weights, or with weights=FILE the file's
+metadata. Times are per decision on one core.
 
     bideuchre agents
     bideuchre agents pimc

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +14,13 @@ from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.core.observation.layout import layout_of
 from bideuchre_env.core.one_row import look_row
+from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.table.answers import require_legal
 from bideuchre_env.core.view import new_view
 from bideuchre_env.errors import AgentError, BidEuchreError, IllegalActionError
 from bideuchre_env.evaluation.lockstep import choices_of
 from bideuchre_env.evaluation.seeding import seat_agent
+from bideuchre_env.records.record import PlayedHand
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
@@ -39,6 +41,9 @@ class Players:
         self._agents = {
             seat: seat_agent(name, rules, seed, seat, single=False) for seat, name in names.items()
         }
+        for agent in self._agents.values():
+            if hasattr(agent, "expect_people"):
+                agent.expect_people()
         layout = layout_of(rules)
         self._seen = np.zeros((1, layout.size), np.int8)
         self._mask = np.zeros((1, actions.of(rules).n), np.int8)
@@ -46,6 +51,7 @@ class Players:
         """Arguments of kernels that write the observation and the mask of the seat to act."""
         self._claim_view = new_view()
         self._advisers: dict[str, Advisor] = {}
+        self._learned: dict[str, int] = {}  # hands from which each has learned
 
     def decision(self, seat: int, hand: int, decisions: int) -> int:
         """Return the action of the agent whose turn it is, as a number; `AgentError` if it fails.
@@ -75,12 +81,19 @@ class Players:
         look_row(self._states, self._tables, *self.view)
         return int(self._mask[0].nonzero()[0][-1])
 
-    def advice(self, agent: str) -> Advice:
-        """Return an agent's advice for the seat to act; `AgentError` if a custom agent fails."""
+    def advice(self, agent: str, ended: Sequence[PlayedHand]) -> Advice:
+        """Return an agent's advice for the seat to act; `AgentError` if a custom agent fails.
+
+        The hands that have `ended` show how the others call.
+        """
         try:
             if agent not in self._advisers:
-                self._advisers[agent] = Advisor(self._rules, agent)
-            return self._advisers[agent].of_row(self._states[0])
+                self._advisers[agent], self._learned[agent] = Advisor(self._rules, agent), 0
+            advisor = self._advisers[agent]
+            for hand in ended[self._learned[agent] :]:
+                advisor.learn(rows_of([hand.dealt]), hand.actions)
+            self._learned[agent] = len(ended)
+            return advisor.of_row(self._states[0])
         except BidEuchreError:
             raise
         except Exception as error:

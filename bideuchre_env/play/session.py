@@ -334,7 +334,8 @@ class Session:
         """
         if not self.waits_for_person:
             raise IllegalActionError(f"advice: expected the turn of a person{self._whose_turn()}")
-        return self._players.advice(agent)
+        ended = list(self.record().played_hands())[: len(self._ended)]
+        return self._players.advice(agent, ended)
 
     def record(self) -> GameRecord:
         """Return the record of the game so far, with the hand in progress."""

@@ -50,6 +50,8 @@ def test_advice_has_the_choice_of_its_agent(name, monkeypatch):
         agent = agents.make(AGENTS[name], rules, seed=0)
         if name == "inference":
             agent.sampler.list_all_hands()  # advice enumerates hands, too
+        if name in SEARCH:
+            agent.expect_people()  # as advice does
         for row, mask, state in varied_decisions(rules, 3, seed=21):
             advice = advisor.of_row(state)
             assert advice.choice.action == agent.act(row, mask), (variant, str(advice))
@@ -65,7 +67,9 @@ def test_advice_has_the_choice_of_its_agent(name, monkeypatch):
             assert advice.legal == mask.sum()
             if advice.legal > 1:
                 assert advice.choice.name in advice.headline
-                assert f"{len(advice.options)} of {advice.legal} legal" in unwrapped(advice)
+                tried = f"{len(advice.options)} of {advice.legal} legal" in unwrapped(advice)
+                assert tried != advice.few
+            assert not advice.few or not re.search(r"%|±|points", advice.text())
 
 
 def played_out(rules, state, action, n, seed):

@@ -80,7 +80,10 @@ def test_options_in_a_name_are_set_and_stay_in_the_name():
         ("pimc:worlds=\u0663", r"worlds='.u0663': expected a whole number"),
         ("pimc:depth=3", "depth=3: no option of 'pimc' .*: it takes worlds, played_out, "),
         ("pimc:clock=3", "clock=3: no option of 'pimc' to give in its name: it takes worlds, "),
-        ("pimc:seed=3", "seed=3: no option of 'pimc' .* solved, milliseconds, net_cards, goal$"),
+        (
+            "pimc:seed=3",
+            "seed=3: no option of 'pimc' .* solved, milliseconds, net_cards, callers, goal$",
+        ),
         ("pimc:rules=3", "rules=3: no option of 'pimc'"),
         ("rule:weights=3", "weights=3: no option of 'rule' .*: it takes boldness$"),
         ("random:seed=3", "seed=3: no option of 'random' .*: it takes none$"),

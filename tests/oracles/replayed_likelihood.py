@@ -100,4 +100,5 @@ def action_log(space, replay, action):
     if phase <= NAMING:
         return mismatch_penalty(t, phase, action, would, model)
     first = t.card_offset
-    return log(card_chance(view, legal, action - first, would - first, model))
+    people = model.people[s.turn]
+    return log(card_chance(view, legal, action - first, would - first, model, people))
