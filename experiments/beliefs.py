@@ -202,7 +202,8 @@ def reference(searcher: InferenceAgent, position: Position, action: int) -> Row:
     numbers, counts = np.unique(np.searchsorted(reached, marks), return_counts=True)
     outcomes, hands = new_rows(OUTCOMES, len(numbers)), np.zeros((len(numbers), N_SEATS), np.int64)
     wins = win_table(searcher.rules)
-    count_worlds(space, wins, np.array([action]), numbers, weights, outcomes, hands)
+    cards = searcher.cards
+    count_worlds(space, cards, wins, np.array([action]), numbers, weights, outcomes, hands)
     points = np.asarray(outcomes["points"], float)
     mean = float(np.average(points, weights=counts))
     deviation = float(np.sqrt(np.average((points - mean) ** 2, weights=counts)))

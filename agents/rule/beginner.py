@@ -63,7 +63,7 @@ def beginner_rows(
             calls = useful_calls(view, t, legal)
             choice = rule_bid(view, calls, t, judgement, rule.scratch[0])
         else:
-            word = hash_row(work.seeds[0], work.seeds[1], row_of(observations, i))
+            word = hash_row(work.seeds[0], work.seeds[1], observations, i)
             careless, draw = fraction(word) < work.careless[0], fraction(mix(word))
             choice = t.card_offset + beginner_card(view, known, t, legal, careless, draw)
         choices[i] = legal_choice(choice, mask, t)

@@ -13,7 +13,6 @@ import numpy as np
 from bideuchre_env._checks import brief, check_array, is_integer, to_array
 from bideuchre_env.core.phases.deal import GOLDEN, mix, split_seed
 from bideuchre_env.errors import OptionError
-from bideuchre_env.runtime.intrinsics import row_of
 from bideuchre_env.runtime.jit import Array, Word, entry_kernel, kernel
 
 
@@ -124,15 +123,15 @@ def hash_rows(low: Word, high: Word, observations: Array, words: Array) -> None:
     `low` and `high` are the halves of the seed; `observations` is int8 (n, D).
     """
     for i in range(len(observations)):
-        words[i] = hash_row(low, high, row_of(observations, i))
+        words[i] = hash_row(low, high, observations, i)
 
 
 @kernel
-def hash_row(low: Word, high: Word, observation: Array) -> Word:
-    """Return the word of one observation, int8 (D,), see `observation_words`."""
+def hash_row(low: Word, high: Word, observations: Array, i: int) -> Word:
+    """Return the word of row i of observations, int8 (n, D), see `observation_words`."""
     word = mix(mix(high + GOLDEN) + low)
-    for j in range(len(observation)):
-        value = np.int64(observation[j])
+    for j in range(observations.shape[1]):
+        value = np.int64(observations[i, j])
         if value:
             word = mix(word + np.uint64(j << 8 | (value & 255)) * GOLDEN)
     return word
