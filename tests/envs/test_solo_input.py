@@ -102,7 +102,7 @@ def test_actions_that_do_not_exist_are_refused(action):
 
 
 BAD_OPTIONS = [
-    ({"opponents": "nobody"}, "no agent 'nobody': the agents are random, cautious, rule"),
+    ({"opponents": "nobody"}, "no agent .nobody.: the agents are random, cautious, beginner, rule"),
     ({"opponents": lambda rules, seed: 5}, "agent 5: expected a name, or an object with act_rows"),
     ({"opponents": OTHER_RULES}, "other rules"),
     ({"seat": 4}, "seat 4: expected a seat from 0 to 3, or None"),
