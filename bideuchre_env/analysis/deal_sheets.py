@@ -13,11 +13,11 @@ from bideuchre_env.records.page.sheet import table
 from bideuchre_env.records.ptn import SEATS
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.records.words import signed
-from bideuchre_env.rules.cards import STRAINS
+from bideuchre_env.runtime.jit import Array
 from bideuchre_env.solver import Makeable, Par
 
 SIDE = f"{SEATS[2]}-{SEATS[0]}"
-KITTY = "Kitty"
+KITTY, VOID = "Kitty", "\N{EN DASH}"
 TABLES = 4
 CARDS_OF_PAGE, BOARDS_OF_PAGE = 18, 6
 _LEGEND = (
@@ -113,7 +113,7 @@ def _suits(cards: Sequence[str]) -> str:
     lines = []
     for suit in "SHDC":
         ranks = [signed(name)[:-1] for name in cards if name[1] == suit]
-        lines.append(f"<p><b>{_sign(suit)}</b>{' '.join(ranks) or '–'}</p>")
+        lines.append(f"<p><b>{_sign(suit)}</b>{' '.join(ranks) or VOID}</p>")
     return "".join(lines)
 
 
@@ -146,7 +146,7 @@ def _board(number: int, record: GameRecord, result: Makeable | None) -> str:
     return f'<article><div class="hands">{grid}</div>{words}</article>'
 
 
-def _tricks(tricks: Sequence[Sequence[int]], strains: Sequence[str]) -> str:
+def _tricks(tricks: Array, strains: Sequence[str]) -> str:
     """Return a table of tricks by declarer and strain."""
     rows = [[name[0], *map(str, each)] for name, each in zip(SEATS, tricks, strict=True)]
     return table(("", *map(signed, strains)), rows)
@@ -171,7 +171,8 @@ def _lone(lone: dict[str, tuple[tuple[str, ...], ...]]) -> str:
             if strains
         ]
         names.setdefault("; ".join(seats) or "none", []).append(name)
-    return "".join(f"<p><b>{', '.join(bids)}</b> {who}</p>" for who, bids in names.items())
+    parts = (f"<b>{', '.join(bids)}</b> {who}" for who, bids in names.items())
+    return f"<p>{' · '.join(parts)}</p>"
 
 
 def _results(results: Sequence[Makeable | None], title: str, note: str) -> str:

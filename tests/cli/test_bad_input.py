@@ -219,6 +219,7 @@ NEEDED = {
     "records show": "games.jsonl --analyse",
     "records check": "games.jsonl",
     "quiz": "--out q.html",
+    "boards": "--out b.html",
     "prepare": "--variant barrie_v0 --option target=40",
     "records export": "games.jsonl out.npz",
     "hand": "'JH JD AH KH QS 9C'",
