@@ -306,8 +306,9 @@ def _words(text: str) -> list[str]:
 
 
 def _calls(text: str) -> list[str]:
-    """Split calls at commas; a blank text has none."""
-    return [call.strip() for call in text.split(",")] if text.strip() else []
+    """Split calls at commas; a blank text has none, and "p" is a pass."""
+    calls = [call.strip() for call in text.split(",")] if text.strip() else []
+    return ["pass" if call.lower() == "p" else call for call in calls]
 
 
 def _score(text: str | None) -> tuple[int, int]:

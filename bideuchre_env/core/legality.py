@@ -24,7 +24,7 @@ def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
         return f"{where}{brief(action)}: the hand is over"
     names = legal_names(row, rules)
     legal = ", ".join(map(repr, names))
-    return f"{where}player_{row['turn']} may not choose {brief(action)}; legal: {legal}"
+    return f"{where}seat {row['turn']} may not choose {brief(action)}; legal: {legal}"
 
 
 def revoked(row: Any, rules: Rules, kind: int) -> bool:

@@ -231,6 +231,15 @@ class Look:
         left, trumps = card_words(str(self.left_bower())), STRAIN_WORDS[self.strain]
         return f"The {left}, the left bower, is one of the {trumps}."
 
+    def game_won(self) -> str:
+        """Format the result of a game that a side has won: "You lost, 9 to -3"."""
+        winner = int(self.row["winner"])
+        if self.who(self.bottom) == "you":
+            who = f"You {'won' if winner == self.bottom & 1 else 'lost'}"
+        else:
+            who = f"{self.side(winner).capitalize()} won"
+        return f"{who}, {self.row['score'][winner]} to {self.row['score'][1 - winner]}"
+
     def result(self) -> list[str]:
         """Sentences on the result of the hand, which must be over, and of the game if it is over.
 
@@ -241,8 +250,7 @@ class Look:
             points = "{:+d} to {:+d}".format(*self.pair("points"))
             lines.append(f"{'Made' if self.made else 'Set'}: points {points}.")
         if row["outcome"] == Outcome.WON:
-            score = "{} to {}".format(*self.pair("score"))
-            lines.append(f"The game is won by {self.side(int(row['winner']))}, {score}.")
+            lines.append(f"{self.game_won()}.")
         elif row["outcome"] != Outcome.UNFINISHED:
             lines.append(f"The game is {Outcome(int(row['outcome'])).name.lower()}.")
         return lines

@@ -86,7 +86,7 @@ def test_illegal_actions_are_refused_with_the_legal_ones(name):
             if action not in legal:
                 with pytest.raises(errors.IllegalActionError) as caught:
                     env.step(number)
-                expected = f"{env.agent_selection} may not choose {action!r}; {listed}"
+                expected = f"seat {env.agent_selection[-1]} may not choose {action!r}; {listed}"
                 assert str(caught.value) == expected
                 assert row_bytes(env) == before
 

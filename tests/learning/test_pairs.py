@@ -163,7 +163,7 @@ def test_unusable_arguments_are_refused_before_play(arguments, message):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda n: np.full(n, 10**6), r"act_rows, row 0: player_\d may not choose 1000000; legal"),
+        (lambda n: np.full(n, 10**6), r"act_rows, row 0: seat \d may not choose 1000000; legal"),
         (lambda n: np.full(n, -1), "may not choose -1"),
         (lambda n: np.zeros(n), r"act_rows: expected whole numbers of shape \(4,\).*float64"),
         (lambda n: [True] + [0] * (n - 1), "not True or False"),
