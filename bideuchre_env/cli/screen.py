@@ -35,7 +35,11 @@ class HelpFormatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=24, width=width(), **more)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+        lines = [" ".join(line.split()) for line in text.split("\n")]
+        fold = textwrap.TextWrapper(
+            width, subsequent_indent="  " * (len(lines) > 1), break_on_hyphens=False
+        )
+        return [part for line in lines for part in fold.wrap(line)]
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(

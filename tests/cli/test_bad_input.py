@@ -112,6 +112,7 @@ BAD = [
     # advise
     ("advise", "expected --hand"),
     (f"{HAND} --calls '4, 3'", "call 2, seat 3 may not choose 'bid 3'"),
+    (f"{HAND} --calls 'P, 4, 3'", "call 3, seat 3 may not choose 'bid 3'"),
     (f"{HAND} --calls '4, pass, pass, pass' --dealer 2", "--strain: expected the strain"),
     (f"{HAND} --calls 'pass, 4' --dealer 3", "--calls: expected all calls before seat 0 acts"),
     (f"{HAND} --calls '4, pass, pass, pass' --strain X", "--strain: 'trump X' is no action"),
