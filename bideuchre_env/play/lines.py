@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bideuchre_env._checks import typed
-from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import NotationError
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.render import card_text
@@ -177,12 +177,7 @@ class Lines(Look):
     def ending(self) -> str:
         """The result of the game, which must be over, for the viewer."""
         hands = int(self.row["hands_dealt"])
-        after = f"after {hands} hand{'s' * (hands != 1)}"
-        if self.row["outcome"] == Outcome.WON:
-            return f"{self.game_won()}, {after}."
-        score = "{} to {}".format(*self.pair("score"))
-        word = "drawn" if self.row["outcome"] == Outcome.DRAWN else "over without a winner"
-        return f"The game is {word}, {score}, {after}."
+        return f"{self.game_result()}, after {hands} hand{'s' * (hands != 1)}."
 
 
 def action_typed(

@@ -310,7 +310,7 @@ def test_the_ending_says_who_has_won_and_puts_the_score_of_the_winner_first(seat
     row["outcome"], row["winner"], row["score"], row["hands_dealt"] = Outcome.WON, 0, (33, 21), 2
     rules = make("cincinnati_v0").rules
     assert Lines(row, rules, seat).ending() == words
-    assert Look(row, rules, seat).game_won() == words.partition(", after")[0]
+    assert Look(row, rules, seat).game_result() == words.partition(", after")[0]
 
 
 def test_the_view_of_the_table_names_seats_from_the_players_own():
