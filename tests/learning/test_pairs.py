@@ -178,7 +178,7 @@ def test_illegal_actions_of_a_policy_are_refused(answer, message):
 def test_illegal_proposals_are_refused():
     for propose, message in (
         (lambda seen, masks, chosen: chosen, "propose, row 0: expected another action than"),
-        (lambda seen, masks, chosen: np.full(len(seen), -1), "propose, row 0: player_. may not"),
+        (lambda seen, masks, chosen: np.full(len(seen), -1), "propose, row 0: seat . may not"),
         (lambda seen, masks, chosen: chosen + 0.5, "propose: expected whole numbers"),
     ):
         with pytest.raises(IllegalActionError, match=message):
