@@ -43,6 +43,16 @@ def test_records_and_ptn_text_have_the_deals_of_a_match(name, capsys):
     assert env.record.hands[0]["deal"] == hands[1]["deal"]
 
 
+@pytest.mark.search
+@pytest.mark.parametrize("file", ["boards.jsonl", "boards.ptn"])
+def test_advice_is_given_on_the_first_call_of_a_board(file, capsys):
+    words = ["--variant", "six_card_v0"]
+    assert run("boards", *words, "--number", "2", "--seed", "1", "--out", file) == 0
+    options = ["--game", "2", "--agent", "rule", "--worlds", "20", *words]
+    assert run("advise", file, *options) == 0
+    assert "Game 2, after the last action\n\nSeat 2 is to call." in capsys.readouterr().out
+
+
 def articles(page, heading):
     """The text of each article in the sections whose heading begins with these words."""
     sections = [part for part in page.split("<section")[1:] if f"<h1>{heading}" in part]
