@@ -1,10 +1,12 @@
 """`bideuchre boards`: the deals of a match as a page to print, PTN text and records."""
 
 import re
+from base64 import b64decode
 from html import unescape
 from pathlib import Path
 
 import pytest
+from support.browser import browser, complaints
 from support.commands import ROOT, run
 
 from bideuchre_env import make, match, records_io, solver, variants
@@ -96,6 +98,20 @@ def test_the_page_has_a_card_per_hand_then_all_hands_with_par(capsys):
             assert " ".join(map(str, row)) in text
         assert re.search(r"call-2\b.*call-1\b.*moon\b", text)
     assert "bideuchre match A B --variant barrie_v0 --boards 19 --seed 5" in page
+
+
+@pytest.mark.slow
+def test_every_section_fits_a_page_of_both_papers(folder):
+    words = ["--variant", "barrie_v0", "--number", "19", "--seed", "5"]
+    assert run("boards", *words, "--out", "boards.html") == 0
+    sections = Path("boards.html").read_text(encoding="utf-8").count("<section")
+    with browser() as driver:
+        driver.get((folder / "boards.html").as_uri())
+        assert complaints(driver) == []
+        for width, height in ((8.27, 11.69), (8.5, 11)):  # A4 and US Letter, in inches
+            paper = {"paperWidth": width, "paperHeight": height}
+            printed = driver.execute_cdp_cmd("Page.printToPDF", paper)["data"]
+            assert len(re.findall(rb"/Type /Page\b(?!s)", b64decode(printed))) == sections
 
 
 def test_a_kitty_has_its_cards_and_no_par():
