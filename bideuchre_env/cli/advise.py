@@ -4,8 +4,8 @@ Print the best three actions of a position: the chance to win the game, the expe
 hand (ours minus theirs), the chance that our contract is made or theirs is set, and a reason. An
 agent that plays for points orders them by points. The position is a hand as its seat knows it, or a
 decision in a file of game records as the seat to act knew it. The figures come from sampled deals
-of the hidden cards, each played out; ± is their 95 % margin of error. In PTN text (.ptn, .pbn)
-game N is event N; without --ply the position is that after the last action of the text.
+of the hidden cards, each played out; ± is their 95 % margin of error. Without --ply the position is
+that after the last action of a hand in progress. In PTN text (.ptn, .pbn) game N is event N.
 
     bideuchre advise --hand "JH JD AH KH QS 9C" --seat 3 --calls "pass, 4, pass"
     bideuchre advise --hand "JH JD AH KH QS 9C" --calls "pass,pass,pass,4"
@@ -175,12 +175,13 @@ def _of_record(
 ) -> tuple[Array, Rules, int | None, Sequence[PlayedHand]]:
     """Return the state row before an action of a recorded game, the rules, and the action.
 
-    Also return the earlier hands of the game. `game` and `hand` count from 1. Raises `OptionError`
-    for a bad record, another variant, or a number missing in the file; for the hand and `--ply`,
-    the message has the valid numbers.
+    Also return the earlier hands of the game. Without `--ply` the row is that of a hand in
+    progress, and the action is None. `game` and `hand` count from 1. Raises `OptionError` for a bad
+    record, another variant, or a number missing in the file; for the hand and `--ply`, the message
+    has the valid numbers.
     """
     from bideuchre_env.core.one_row import replay_row
-    from bideuchre_env.core.state import rows_of
+    from bideuchre_env.core.state import Phase, rows_of
     from bideuchre_env.core.tables import compile_tables
     from bideuchre_env.records.files import scan
 
@@ -200,6 +201,8 @@ def _of_record(
     if hand > len(line.hands):
         raise OptionError(f"--hand {hand}: expected 1 to {len(line.hands)} in game {game}")
     played = line.hands[hand - 1]
+    if ply is None and played.ended["phase"][0] <= Phase.PLAY:
+        return played.ended, record.rules, None, line.hands[: hand - 1]
     if ply is None or not 1 <= ply <= len(played.actions):
         number = "" if ply is None else f" {ply}"
         last = f"{len(played.actions)}, an action of hand {hand}"
@@ -318,8 +321,9 @@ def _words(text: str) -> list[str]:
 
 
 def _calls(text: str) -> list[str]:
-    """Split calls at commas; a blank text has none."""
-    return [call.strip() for call in text.split(",")] if text.strip() else []
+    """Split calls at commas; a blank text has none, and "p" is a pass."""
+    calls = [call.strip() for call in text.split(",")] if text.strip() else []
+    return ["pass" if call.lower() == "p" else call for call in calls]
 
 
 def _score(text: str | None) -> tuple[int, int]:

@@ -18,6 +18,7 @@ from bideuchre_env.cli import (
     advise,
     agents,
     bench,
+    boards,
     compile,
     hand,
     match,
@@ -36,7 +37,7 @@ from bideuchre_env.runtime.interrupts import quit_on_signals
 
 COMMANDS = (
     *(play, match, tournament, agents, variants, records),
-    *(advise, hand, quiz, prepare, bench, compile),
+    *(advise, hand, quiz, boards, prepare, bench, compile),
 )
 
 

@@ -36,9 +36,9 @@ from bideuchre_env._install import how_to_install
 from bideuchre_env._quitting import before_quitting
 from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of, new_command
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
-from bideuchre_env.cli.screen import AGENTS, VARIANTS, width
+from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
 from bideuchre_env.errors import OptionError, RecordError
-from bideuchre_env.play.levels import LEVELS
+from bideuchre_env.play.levels import LEVELS, level_of
 from bideuchre_env.runtime.interrupts import CTRL_C, interrupted_code, raising
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def add(commands: Any) -> None:
     parser = new_command(commands, "play", run, __doc__, VARIANTS, AGENTS)
     add_rules(parser)
     argument(parser, "--seat N", "your seat, 0 to 3 (default: 0)", int)
-    levels = ", ".join(f"{level} ({agent})" for level, agent in LEVELS.items())
-    meaning = f"level of partner and opponents: {levels}"
+    levels = (f"{name}: {level.words}" for name, level in LEVELS.items())
+    meaning = "\n".join(("level of partner and opponents:", *levels))
     argument(parser, "--level", meaning, choices=tuple(LEVELS))
     argument(parser, "--partner A", f"agent of your partner (default: {PARTNER})")
     meaning = f"agent of both opponents, or two agents: left, right (default: {OPPONENTS[0]})"
@@ -212,7 +212,7 @@ def _chosen_agents(arguments: argparse.Namespace) -> tuple[str | None, list[str]
         options = {"level": [level], "partner": [partner or ""], "opponents": opponents}
         words = [f"--{key} {' '.join(value)}" for key, value in options.items() if any(value)]
         raise OptionError(f"{printable(', '.join(words))}: expected a level or agents")
-    return LEVELS[level], [LEVELS[level]]
+    return LEVELS[level].agent, [LEVELS[level].agent]
 
 
 def _path_and_parts(arguments: argparse.Namespace) -> tuple[Path | None, tuple[str, ...]]:
@@ -260,11 +260,22 @@ def _open_session(
                 _check_same(arguments, session)
             _rehearse(session)
         print(f"{'New game in' if path is None else 'Resuming'} {printable(str(session.path))}")
-        players = zip(session.names, session.agents, strict=True)
-        agents = [f"{name} ({printable(agent)})" for name, agent in players if name != agent]
-        if agents:
-            print(f"At the table: {', '.join(agents)}", flush=True)
+        _print_players(session)
         yield session
+
+
+def _print_players(session: Session) -> None:
+    """Print the names of the agents at the table, and their level or each agent."""
+    players = zip(session.names, session.agents, strict=True)
+    agents = {name: printable(agent) for name, agent in players if name != agent}
+    level = level_of(list(agents.values()))
+    if level is not None:
+        names = ", ".join(agents)
+        print(folded(f"At the table: {names}, level {level}. Each {LEVELS[level].words}."))
+    elif agents:
+        names = ", ".join(f"{name} ({agent})" for name, agent in agents.items())
+        print(f"At the table: {names}")
+    sys.stdout.flush()
 
 
 def _begin_or_resume(arguments: argparse.Namespace, path: Path | None) -> Session:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable
@@ -22,7 +23,14 @@ def width() -> int:
 
 def folded(text: str, hanging: str = "") -> str:
     """Fold a paragraph into lines that fit; lines after the first begin with `hanging`."""
-    return textwrap.fill(text, width(), subsequent_indent=hanging, break_on_hyphens=False)
+    return "\n".join(_wrapped(text, width(), hanging))
+
+
+def _wrapped(text: str, width: int, hanging: str = "") -> list[str]:
+    """Return a paragraph as lines; a default, a % and one capital stay with the word before."""
+    bound = re.sub(r"(?<=default:) | (?=%|[A-Z]\b)", "\N{NO-BREAK SPACE}", text)
+    lines = textwrap.wrap(bound, width, subsequent_indent=hanging, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -35,7 +43,9 @@ class HelpFormatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=24, width=width(), **more)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+        lines = [" ".join(line.split()) for line in text.split("\n")]
+        hanging = "  " * (len(lines) > 1)
+        return [part for line in lines for part in _wrapped(line, width, hanging)]
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n\n".join(

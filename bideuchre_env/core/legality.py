@@ -11,20 +11,24 @@ from bideuchre_env.core.one_row import mask_row
 from bideuchre_env.core.state import Phase, new_states
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import STRAIN_WORDS, hand_names
 from bideuchre_env.rules.rules import Rules
 
 
 def illegal(row: Any, rules: Rules, action: Any, where: str = "") -> str:
     """Return an error message that names the seat, the illegal action and the legal ones.
 
-    If no seat is to act, the message names only the action and says that the hand is over. `where`
-    is put before the message.
+    For a card in the seat's hand, it also names the suit that was led. If no seat is to act, the
+    message names only the action and says that the hand is over. `where` is put before the message.
     """
     if row["phase"] >= Phase.DEAL:
         return f"{where}{brief(action)}: the hand is over"
     names = legal_names(row, rules)
     legal = ", ".join(map(repr, names))
-    return f"{where}player_{row['turn']} may not choose {brief(action)}; legal: {legal}"
+    seat, why = int(row["turn"]), ""
+    if row["led"] >= 0 and action in hand_names(int(row["hands"][seat])):
+        why = f", because {STRAIN_WORDS[row['led']]} were led"
+    return f"{where}seat {seat} may not choose {brief(action)}{why}; legal: {legal}"
 
 
 def revoked(row: Any, rules: Rules, kind: int) -> bool:

@@ -8,11 +8,14 @@ import numpy as np
 
 from bideuchre_env._checks import brief, is_whole
 from bideuchre_env.agents import AgentSource, CompleteAgent, Goal, agent_of
-from bideuchre_env.core.phases.deal import SEED_LIMIT
+from bideuchre_env.core.phases.deal import SEED_LIMIT, split_seed
+from bideuchre_env.core.rows import deal_rows, seed_rows, start_rows
 from bideuchre_env.core.state import new_states
+from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError
 from bideuchre_env.records.record import GameRecord
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 
 BOARD_SEEDS = 10**9
@@ -48,6 +51,24 @@ def check_seed(seed: Any, boards: int = 1) -> None:
         raise OptionError(f"seed={brief(seed)}: expected a whole number from 0 to {SEED_END - 1}")
     if boards > BOARD_SEEDS:
         raise OptionError(f"{boards} boards: a seed deals at most {BOARD_SEEDS}")
+
+
+def deal_boards(game: Variant, boards: int, seed: int) -> list[GameRecord]:
+    """Return the deals of a match's boards as records: a hand without an action for each board.
+
+    Board i is that of all matches with this game and seed. Raises `OptionError` for an invalid
+    seed.
+    """
+    check_seed(seed, boards)
+    rules, first = game.rules, first_seed(seed)
+    states, tables = new_states(boards), compile_tables(rules)
+    seed_rows(states, *split_seed(first))
+    start_rows(states, tables, np.arange(boards) % N_SEATS)
+    deal_rows(states, tables)
+    return [
+        GameRecord.from_sound_rows(states[i : i + 1], rules, game.name, seed=first + i)
+        for i in range(boards)
+    ]
 
 
 def seat_agent(

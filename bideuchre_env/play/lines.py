@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from rich.console import RenderableType
@@ -10,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bideuchre_env._checks import typed
-from bideuchre_env.core.state import Outcome, Phase
+from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import NotationError
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.render import card_text
@@ -175,29 +176,32 @@ class Lines(Look):
 
     def ending(self) -> str:
         """The result of the game, which must be over, for the viewer."""
-        score = "{} to {}".format(*self.pair("score"))
         hands = int(self.row["hands_dealt"])
-        after = f"after {hands} hand{'s' * (hands != 1)}"
-        if self.row["outcome"] == Outcome.WON:
-            winner = int(self.row["winner"])
-            return f"{self.side(winner).capitalize()} win the game, {score}, {after}."
-        word = "drawn" if self.row["outcome"] == Outcome.DRAWN else "over without a winner"
-        return f"The game is {word}, {score}, {after}."
+        return f"{self.game_result()}, after {hands} hand{'s' * (hands != 1)}."
 
 
-def action_typed(text: str, legal: Sequence[str], hand: Sequence[str], acts: Actions) -> str:
-    """Return the name of the legal action that was typed.
+def action_typed(
+    text: str, legal: Sequence[str], hand: Sequence[str], acts: Actions, led: int = -1
+) -> str:
+    """Return the name of the legal action that was typed; `led` is the suit led, or -1.
 
     A card is typed as its name ("jh", "10♥") or its place in `hand`, from 1; a strain as its name,
     a word, or its place among the legal ones; a call as its words with or without "bid" ("4 h",
     "moon nt", "pass"), or a unique beginning ("p"). Raises `NotationError` with a message for the
     player.
     """
-    if legal[0].startswith(TRUMP):
-        return _action_by_name(text, legal, TRUMP, acts) or _action_by_key(text, legal, legal)
     if legal[0] == PASS or legal[0].startswith(BID):
-        return _action_by_name(text, legal, BID, acts) or _call_by_prefix(text, legal)
-    return _action_by_name(text, legal, "", acts) or _action_by_key(text, legal, hand)
+        return _legal(_action_by_name(text, BID, acts) or _call_by_prefix(text, legal), legal)
+    if legal[0].startswith(TRUMP):
+        return _legal(_action_by_name(text, TRUMP, acts) or _by_key(text, legal, legal), legal)
+    name = _action_by_name(text, "", acts) or _by_key(text, legal, hand)
+    if name not in legal and name in CARD_NAMES:
+        if name not in hand:
+            raise NotationError(f"{name} is not in your hand: expected {actions_text(legal)}")
+        if led >= 0:
+            suit = STRAIN_WORDS[led]
+            raise NotationError(f"{suit} were led: play a {suit[:-1]}, {actions_text(legal)}")
+    return _legal(name, legal)
 
 
 def addressed(text: str, seat: int) -> str:
@@ -210,36 +214,29 @@ def spoken(name: str) -> str:
     return name.removeprefix(BID).removeprefix(TRUMP)
 
 
-def _action_by_name(text: str, legal: Sequence[str], prefix: str, acts: Actions) -> str | None:
-    """Return the action of this name, with or without its first word; None for other text.
+def _legal(name: str, legal: Sequence[str]) -> str:
+    """Return an action; `NotationError` if it is not legal now."""
+    if name not in legal:
+        raise NotationError(f"{spoken(name)} is not legal now: expected {actions_text(legal)}")
+    return name
 
-    Raises `NotationError` for one that is not legal now.
-    """
+
+def _action_by_name(text: str, prefix: str, acts: Actions) -> str | None:
+    """Return the action of this name, with or without its first word; None for other text."""
     for name in (f"{prefix}{text}", text):  # "10h" is a bid before it is a card
-        try:
-            action = acts.names[acts.parse(name)]
-        except NotationError:
-            continue
-        if action in legal:
-            return action
-        raise NotationError(f"{spoken(action)} is not legal now: expected {actions_text(legal)}")
+        with suppress(NotationError):
+            return acts.names[acts.parse(name)]
     return None
 
 
-def _action_by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
-    """Return the action typed as its number in `keys`, from 1.
-
-    Raises `NotationError` for other text, and if the action is not in `legal`.
-    """
+def _by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
+    """Return the action typed as its number in `keys`, from 1; `NotationError` for other text."""
     plain = text.strip()
     if not (plain.isascii() and plain.isdigit()):
         raise NotationError(f"{typed(text)}: expected {actions_text(legal)} (h: help)")
     if not 1 <= int(plain[:4]) <= len(keys):
         raise NotationError(f"key {plain[:4]}: expected 1 to {len(keys)}")
-    name = keys[int(plain[:4]) - 1]
-    if name not in legal:
-        raise NotationError(f"{spoken(name)} is not legal now: expected {actions_text(legal)}")
-    return name
+    return keys[int(plain[:4]) - 1]
 
 
 def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
@@ -248,6 +245,8 @@ def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
     A whole bid without its strain stands only for itself: "1" for "1 H", not for "10 H".
     """
     plain = plain_letters(text)
+    if plain == "p" and PASS in legal:
+        return PASS
     spelled = {plain_letters(spoken(name)): name for name in legal}
     level = [name for name in legal if plain_letters(spoken(name).rpartition(" ")[0]) == plain]
     close = level or [name for begun, name in spelled.items() if plain and begun.startswith(plain)]

@@ -21,9 +21,10 @@ from bideuchre_env.rules.cards import STRAINS
 from bideuchre_env.runtime.interrupts import typed_line
 
 HELP = """\
-Type a card by its name or by the key above it: JH or 1. Type a call by its words:
-pass or p, 4, 4 H, moon. Case does not matter; 10♥ means TH. A card without a key
-is not legal now. ^ marks trumps, the left bower included.
+Type a card by its name or by the key above it: JH or 1.
+Type a call by its words: pass or p, 4, 4 H, moon.
+Case does not matter; 10♥ means TH. A card without a key is not legal now.
+^ marks trumps, the left bower included.
 
   ?  hint, with a reason                           t  last trick
   u  undo your last card or call                   s  score
@@ -142,7 +143,8 @@ class Terminal:
 
     def _act(self, text: str) -> None:
         legal, hand = self.session.legal(), self._lines().hand(self.me)
-        name = action_typed(text, legal, hand, actions.of(self.session.rules))
+        led, acts = int(self.session.row["led"]), actions.of(self.session.rules)
+        name = action_typed(text, legal, hand, acts, led)
         self._print_move(self.session.act(self.me, name))
 
     def _prompt(self, prompt: str, answer: Callable[[str], None], plain: str | None = None) -> None:
@@ -218,7 +220,9 @@ class Terminal:
 
     def _do_table(self) -> None:
         session = self.session
-        view = table_view(session.row, session.rules, viewer=self.me, agents=session.names)
+        view = table_view(
+            session.row, session.rules, viewer=self.me, agents=session.names, relative=True
+        )
         self.console.print(view)
 
     def _do_help(self) -> None:

@@ -231,6 +231,22 @@ class Look:
         left, trumps = card_words(str(self.left_bower())), STRAIN_WORDS[self.strain]
         return f"The {left}, the left bower, is one of the {trumps}."
 
+    def game_result(self) -> str:
+        """Format the result of the game, which must be over: "You lost, 9 to -3".
+
+        The score begins with the winner's, else with that of the side at the bottom.
+        """
+        row, winner, (ours, theirs) = self.row, int(self.row["winner"]), self.pair("score")
+        if row["outcome"] != Outcome.WON:
+            drawn = row["outcome"] == Outcome.DRAWN
+            how = "drawn" if drawn else "over without a winner"
+            return f"The game is {how}, {ours} to {theirs}"
+        mine = winner == self.bottom & 1
+        points = f"{ours} to {theirs}" if mine else f"{theirs} to {ours}"
+        if self.who(self.bottom) == "you":
+            return f"You {'won' if mine else 'lost'}, {points}"
+        return f"{self.side(winner).capitalize()} won, {points}"
+
     def result(self) -> list[str]:
         """Sentences on the result of the hand, which must be over, and of the game if it is over.
 
@@ -238,11 +254,11 @@ class Look:
         """
         row, lines = self.row, []
         if row["level"] >= 0:
-            points = "{:+d} to {:+d}".format(*self.pair("points"))
-            lines.append(f"{'Made' if self.made else 'Set'}: points {points}.")
-        if row["outcome"] == Outcome.WON:
-            score = "{} to {}".format(*self.pair("score"))
-            lines.append(f"The game is won by {self.side(int(row['winner']))}, {score}.")
-        elif row["outcome"] != Outcome.UNFINISHED:
-            lines.append(f"The game is {Outcome(int(row['outcome'])).name.lower()}.")
+            form = "points {:+d} to {:+d}"
+            if self.who(self.bottom) == "you":
+                form = "you {:+d}, they {:+d}"
+            points = form.format(*self.pair("points"))
+            lines.append(f"{'Made' if self.made else 'Set'}: {points}.")
+        if row["outcome"] != Outcome.UNFINISHED:
+            lines.append(f"{self.game_result()}.")
         return lines

@@ -2,6 +2,7 @@
 
 `read_hands` yields each hand of a text, an event, as far as it is written. A hand with the cards of
 all seats can become a `GameRecord`; a hand with the cards of one seat is a position for advice.
+`deal_text` writes a deal.
 """
 
 from __future__ import annotations
@@ -115,6 +116,20 @@ def _events(lines: Iterable[str]) -> Iterator[tuple[list[Tag], int]]:
             tags[-1].rows.append((line, content.split()))
     if tags:
         yield tags, size
+
+
+def deal_text(record: GameRecord, event: str) -> str:
+    """Return the deal of a record's first hand as an event of PTN text, without game options."""
+    hand = record.hands[0]
+    dealer = SEATS[hand["dealer"]][0]
+    deals = (
+        ".".join("".join(name[0] for name in cards if name[1] == suit) for suit in "SHDC")
+        for cards in hand["deal"]
+    )
+    tags = {"Event": event, "Dealer": dealer, "Deal": f"{SEATS[0][0]}:{' '.join(deals)}"}
+    if "kitty" in hand:
+        tags["Undealt"] = "".join(name[::-1] for name in hand["kitty"])
+    return "".join(f'[{name} "{value}"]\n' for name, value in tags.items())
 
 
 class TextHand:

@@ -35,14 +35,20 @@ def table_text(row: Any, rules: Rules, viewer: int | None = None) -> str:
 
 
 def table_view(
-    row: Any, rules: Rules, *, viewer: int | None = None, agents: list[str] | None = None
+    row: Any,
+    rules: Rules,
+    *,
+    viewer: int | None = None,
+    agents: list[str] | None = None,
+    relative: bool = False,
 ) -> RenderableType:
     """Render a state row as text: all hands, or with a `viewer` only the cards it sees.
 
-    `agents` are four names, by seat.
+    `agents` are four names, by seat. With `relative` the seats are "you", "left", "partner" and
+    "right" of the viewer, else numbers.
     """
     held = [hand_names(int(hand)) for hand in row["hands"]]
-    look = _TextLook(row, rules, viewer, agents=agents)
+    look = (_RelativeLook if relative else _TextLook)(row, rules, viewer, agents=agents)
     if look.strain < 0:
         return look.picture(held)
     legend = LEGEND if viewer is None else LEGEND + UNSEEN
@@ -102,9 +108,37 @@ class _TextLook(Look):
         """Format cards in a row, or as "??" each unless `seen`."""
         return self.cards(names) if seen else Text(" ".join(["??"] * len(names)))
 
+    @property
+    def first(self) -> int:
+        """The seat of the first column; its side is the first of each pair of numbers."""
+        return 0
+
+    @property
+    def first_side(self) -> str:
+        """Name the side of the first seat."""
+        return SIDES[0]
+
+    @property
+    def order(self) -> list[int]:
+        """The seats in the order of the columns."""
+        return [(self.first + turn) % N_SEATS for turn in range(N_SEATS)]
+
+    def label(self, seat: int) -> str:
+        """Name a seat in the column of seats."""
+        return f"{seat} {self.agents[seat]}" if self.agents else f"{seat}"
+
+    def seat(self, seat: int) -> str:
+        """Name a seat without its agent."""
+        return f"seat {seat}"
+
     def who(self, seat: int) -> str:
-        """Name a seat by its number, with its agent if known."""
-        return f"seat {seat} ({self.agents[seat]})" if self.agents else f"seat {seat}"
+        """Name a seat, with its agent if known."""
+        return f"{self.seat(seat)} ({self.agents[seat]})" if self.agents else self.seat(seat)
+
+    def does(self, seat: int, verb: str, own: str) -> str:
+        """Combine a seat with a verb: "seat 0 passes", "you pass" (`own`)."""
+        who = self.seat(seat)
+        return f"{who} {own if who == 'you' else verb} "
 
     def seats(self, held: list[list[str]]) -> Table:
         """Table with a line per seat, eldest hand first: agent, call and cards."""
@@ -117,7 +151,7 @@ class _TextLook(Look):
         for turn in range(N_SEATS):
             seat = (dealer + 1 + turn) % N_SEATS
             marks = ["dealer"] * (seat == dealer) + ["to act"] * self.to_act(seat)
-            name = f"{seat} {self.agents[seat]}" if self.agents else f"{seat}"
+            name = self.label(seat)
             name += f" ({', '.join(marks)})" if marks else ""
             cards = self.pile(held[seat], self.seen(seat))
             if seat == row["sitting_out"]:
@@ -152,12 +186,13 @@ class _TextLook(Look):
         if kitty[0]:
             parts += ["Kitty ", self.pile(*kitty)]
         if laid[0]:
-            parts += [f", seat {declarer} lays away ", self.pile(*laid)]
+            parts += [f", {self.does(declarer, 'lays away', 'lay away')}", self.pile(*laid)]
         if given[0]:
-            parts += [f", seat {declarer} gives up " if parts else f"Seat {declarer} gives up "]
-            parts += [self.pile(*given)]
+            gives = self.does(declarer, "gives up", "give up")
+            parts += [f", {gives}" if parts else gives.capitalize(), self.pile(*given)]
         if passed[0]:
-            parts += [f", seat {(declarer + 2) % N_SEATS} passes ", self.pile(*passed)]
+            passes = self.does((declarer + 2) % N_SEATS, "passes", "pass")
+            parts += [f", {passes}", self.pile(*passed)]
         return Text.assemble(*parts) if parts else None
 
     def tricks(self) -> Table:
@@ -165,13 +200,14 @@ class _TextLook(Look):
         row, rules = self.row, self.rules
         table = Table(box=None, padding=(0, 2, 0, 0))
         table.add_column("trick", header_style="dim", justify="right")
-        for seat in range(N_SEATS):
-            table.add_column(f"seat {seat}", header_style="dim", no_wrap=True)
+        for seat in self.order:
+            table.add_column(self.seat(seat), header_style="dim", no_wrap=True)
         leaders = row["leaders"].tolist()
         for trick in range(min(int(row["trick"]) + 1, rules.tricks)):
             winner = self.winner(trick) if trick < row["trick"] else -1
-            cells = []
-            for seat, name in enumerate(self.trick(trick)):
+            cells, cards = [], self.trick(trick)
+            for seat in self.order:
+                name = cards[seat]
                 cell = Text(">" if seat == leaders[trick] else " ")
                 if name:
                     cell += self.card(name)
@@ -184,12 +220,12 @@ class _TextLook(Look):
 
     def state_line(self) -> Text:
         """Tricks, points and score of both sides; then the result, or the next action."""
-        row = self.row
-        pairs = {name: row[name].tolist() for name in ("tricks_won", "points", "score")}
+        row, step = self.row, 1 - 2 * (self.first & 1)
+        pairs = {name: row[name].tolist()[::step] for name in ("tricks_won", "points", "score")}
         words = ["Tricks {} to {}".format(*pairs["tricks_won"])]
         if self.over:
             words.append("points {:+d} to {:+d}".format(*pairs["points"]))
-        words.append("score {} to {} ({} first)".format(*pairs["score"], SIDES[0]))
+        words.append("score {} to {} ({} first)".format(*pairs["score"], self.first_side))
         if self.over and row["level"] >= 0:
             words.insert(0, "Made." if self.made else "Set.")
         if not self.over:
@@ -197,3 +233,25 @@ class _TextLook(Look):
         if row["outcome"] != Outcome.UNFINISHED:
             words.append(f"game {Outcome(int(row['outcome'])).name.lower()}")
         return Text("   ".join(words))
+
+
+class _RelativeLook(_TextLook):
+    """The table as plain text, with seats named from the viewer's."""
+
+    @property
+    def first(self) -> int:
+        return self.bottom
+
+    @property
+    def first_side(self) -> str:
+        return "you and partner"
+
+    def label(self, seat: int) -> str:
+        agents = None if seat == self.viewer else self.agents
+        return f"{self.seat(seat)} {agents[seat]}" if agents else self.seat(seat)
+
+    def seat(self, seat: int) -> str:
+        return Look.who(self, seat)
+
+    def who(self, seat: int) -> str:
+        return self.seat(seat) if seat == self.viewer else super().who(seat)

@@ -18,6 +18,7 @@ from bideuchre_env.errors import NotationError
 RANKS = "AKQJT9"
 SUITS = "CDHS"
 STRAINS = ("C", "D", "H", "S", "NT", "LOW")
+STRAIN_WORDS = ("clubs", "diamonds", "hearts", "spades", "no trump", "low no trump")
 N_SUITS, N_STRAINS = len(SUITS), len(STRAINS)
 NO_TRUMP, LOW = 4, 5  # every strain from `NO_TRUMP` on is without trumps
 JACK = RANKS.index("J")

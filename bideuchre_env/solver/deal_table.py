@@ -43,12 +43,12 @@ class DealTable:
 
     def __str__(self) -> str:
         head = "   ".join(f"{strain:>2}" for strain in STRAINS[: self.partnered.shape[1]])
-        lines = [f"declarer   {head}   alone {head}"]
+        lines = [f"declarer {head}   alone {head}"]
         for seat in range(N_SEATS):
             both = [
                 "   ".join(f"{n:2d}" for n in part[seat]) for part in (self.partnered, self.alone)
             ]
-            lines.append(f"player_{seat}   {both[0]}         {both[1]}")
+            lines.append(f"seat {seat}   {both[0]}         {both[1]}")
         return "\n".join(lines)
 
 

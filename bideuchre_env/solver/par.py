@@ -16,7 +16,7 @@ from bideuchre_env.rules.cards import N_SEATS, N_STRAINS, STRAINS
 from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, entry_kernel
-from bideuchre_env.solver.deal_table import best_exchange, tables_of
+from bideuchre_env.solver.deal_table import DealTable, best_exchange, tables_of
 from bideuchre_env.solver.inputs import hands_of_deal
 
 ALL_SEATS = (1 << N_SEATS) - 1
@@ -51,10 +51,38 @@ def par(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) ->
         dealer: the dealer's seat.
     """
     hands = hands_of_deal(deal, rules)
+    return _Auction(hands, parse_seat("dealer", dealer), rules, memory).par()
+
+
+@dataclass(frozen=True)
+class Makeable:
+    """The par of a deal and the contracts that make if all seats see all cards.
+
+    `table` has the tricks of every contract without an exchange. `lone` has, for each lone bid of
+    the ladder by name, the strains in which it makes, by declarer (a seat): "C", "NT", ...
+    """
+
+    par: Par
+    table: DealTable
+    lone: dict[str, tuple[tuple[str, ...], ...]]
+
+
+def makeable(deal: Any, rules: Rules, dealer: int, *, memory: float | None = None) -> Makeable:
+    """Return the par of a deal and the contracts that make, all hands seen.
+
+    It costs little more than `par`, and lone bids assume the best exchange.
+
+    Args:
+        deal, rules, dealer, memory: those of `par`; the errors are the same.
+    """
+    hands = hands_of_deal(deal, rules)
     auction = _Auction(hands, parse_seat("dealer", dealer), rules, memory)
-    if rules.auction == "once":
-        return auction.best(0, -1, -1)
-    return auction.in_rounds((auction.dealer + 1) % N_SEATS, -1, -1, 0)
+    lone = {
+        bid.name: tuple(tuple(auction.makes(level, seat)) for seat in range(N_SEATS))
+        for level, bid in enumerate(rules.ladder)
+        if bid.tricks is None
+    }
+    return Makeable(auction.par(), DealTable(*auction.tricks), lone)
 
 
 @entry_kernel
@@ -88,6 +116,18 @@ class _Auction:
         self.forced = rules.all_pass in ("dealer_forced", "dealer_lowest")
         self.contract = cache(self._contract)
         self.exchange_tricks = cache(self._exchange_tricks)
+
+    def par(self) -> Par:
+        """Return the par result of the deal."""
+        if self.rules.auction == "once":
+            return self.best(0, -1, -1)
+        return self.in_rounds((self.dealer + 1) % N_SEATS, -1, -1, 0)
+
+    def makes(self, level: int, declarer: int) -> list[str]:
+        """Return the names of the strains in which the declarer makes the bid `level`."""
+        need = self.tables["need"][0][level]
+        strains = self._strains(level)
+        return [STRAINS[each] for each in strains if self._tricks(level, declarer, each) >= need]
 
     def _best(self, made: int, level: int, declarer: int) -> Par:
         """Return the par result when `made` calls are made and `declarer`'s bid `level` stands.
@@ -157,13 +197,16 @@ class _Auction:
     def _contract(self, level: int, declarer: int) -> Par:
         """Return the result of the bid `level` in its declarer's best strain, without calls."""
         sign = -1 if declarer & 1 else 1
-        bits = int(self.tables["strain_bits"][0][level])
-        strains = [strain for strain in range(N_STRAINS) if bits >> strain & 1]
+        strains = self._strains(level)
         tricks = [self._tricks(level, declarer, strain) for strain in strains]
         points = [int(points_of(self.row, self.tables, declarer, level, won)) for won in tricks]
         best = int(np.argmax(sign * np.array(points)))
         words = actions.of(self.rules).contract(level, strains[best])
         return Par(points[best], words, declarer, tricks[best], ())
+
+    def _strains(self, level: int) -> list[int]:
+        bits = int(self.tables["strain_bits"][0][level])
+        return [strain for strain in range(N_STRAINS) if bits >> strain & 1]
 
     def _tricks(self, level: int, declarer: int, strain: int) -> int:
         bid = self.rules.ladder[level]

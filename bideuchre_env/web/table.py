@@ -144,7 +144,7 @@ class LiveTable:
         the next game, or ""; `replay`: the path of the replay, `review`: a sentence on this seat,
         and `sheet`: the result of each hand, all None before the end of a hand; `agents`: those of
         the seats; `choices`: the agents for each seat in the next game (none for a person), and
-        `levels`: the agent of each level, both None before the end of the game.
+        `levels`: the agent and the words of each level, both None before the end of the game.
         """
         session = self.session
         names = ["you" if who == seat else name for who, name in enumerate(session.names)]
@@ -192,7 +192,7 @@ class LiveTable:
         return [
             []
             if seat in session.people
-            else list(dict.fromkeys((name, *names(), *LEVELS.values())))
+            else list(dict.fromkeys((name, *names(), *(level.agent for level in LEVELS.values()))))
             for seat, name in enumerate(session.agents)
         ]
 

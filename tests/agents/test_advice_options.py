@@ -190,7 +190,7 @@ def test_the_facts_known_to_a_seat_give_its_observation(rules):
         ({"score": (1, 2, 3)}, "two whole numbers"),
         (
             {"calls": ["4", "3"]},
-            "calls: call 2, player_3 may not choose 'bid 3'; legal: 'pass', 'bid 5'",
+            "calls: call 2, seat 3 may not choose 'bid 3'; legal: 'pass', 'bid 5'",
         ),
         ({"calls": ["pass"] * 5}, "calls: 5 calls: expected at most four"),
         ({"calls": ["pass"] * 3, "strain": "H"}, "strain: too early, seat 0 is to call first"),

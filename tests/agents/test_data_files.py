@@ -68,7 +68,8 @@ def test_parts_that_cannot_be_made_again_are_those_of_the_page(part, expected):
 
 
 def test_every_variant_has_one_file_with_the_weights_of_its_agents():
-    assert {"expert", "net", "ppo"} == set.intersection(*(set(data.parts_of(name)) for name in RULES))
+    every = set.intersection(*(set(data.parts_of(name)) for name in RULES))
+    assert every == {"expert", "net", "ppo"}
     assert {part for _, part in PARTS} == {"expert", "score", "net", "ppo"}
     assert {f"{name}.npz" for name in RULES} < {file.name for file in EVERY_FILE}
     for kind in ("expert", "net", "ppo"):

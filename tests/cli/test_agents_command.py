@@ -51,7 +51,7 @@ def test_a_built_in_agent_describes_itself_and_its_options(name):
 
 
 def test_the_agents_of_levels_make_most_of_their_lone_contracts(capsys):
-    for name in LEVELS.values():
+    for name, _ in LEVELS.values():
         counts = lone_contracts()[name]
         assert run("agents", name) == 0
         words = " ".join(capsys.readouterr().out.partition("lone contracts made: ")[2].split())
@@ -63,7 +63,7 @@ def test_the_agents_of_levels_make_most_of_their_lone_contracts(capsys):
                 limits = f"95% interval {interval.low:.0%} to {interval.high:.0%})"
                 assert f"{share}{interval.mean:.0%}, {limits}" in words
         made, bid = (sum(count[key] for count in counts.values()) for key in ("made", "bid"))
-        assert made > 0.6 * bid > 0
+        assert made > bid / 2 > 0
 
 
 def test_the_list_has_every_agent(capsys):

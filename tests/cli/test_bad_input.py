@@ -111,7 +111,8 @@ BAD = [
     (f"hand '{TEN}' --option ranks=10 --option copies=2", "no table for this deck of 40 cards"),
     # advise
     ("advise", "expected --hand"),
-    (f"{HAND} --calls '4, 3'", "call 2, player_3 may not choose 'bid 3'"),
+    (f"{HAND} --calls '4, 3'", "call 2, seat 3 may not choose 'bid 3'"),
+    (f"{HAND} --calls 'P, 4, 3'", "call 3, seat 3 may not choose 'bid 3'"),
     (f"{HAND} --calls '4, pass, pass, pass' --dealer 2", "--strain: expected the strain"),
     (f"{HAND} --calls 'pass, 4' --dealer 3", "--calls: expected all calls before seat 0 acts"),
     (f"{HAND} --calls '4, pass, pass, pass' --strain X", "--strain: 'trump X' is no action"),
@@ -219,6 +220,7 @@ NEEDED = {
     "records show": "games.jsonl --analyse",
     "records check": "games.jsonl",
     "quiz": "--out q.html",
+    "boards": "--out b.html",
     "prepare": "--variant barrie_v0 --option target=40",
     "records export": "games.jsonl out.npz",
     "hand": "'JH JD AH KH QS 9C'",

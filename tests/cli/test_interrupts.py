@@ -40,6 +40,7 @@ CASES = {
     "advise": ([*HAND], "bideuchre_env.cli.advise:compiling_bar", 1),
     "hand": (["JH JD AH KH QS 9C"], "bideuchre_env.agents.expert.hand_worth:hand_worth", 1),
     "quiz": (["--out", "y/x.html"], "bideuchre_env.cli.quiz:compiling_bar", 1),
+    "boards": (["--out", "y/x.html"], "bideuchre_env.solver:makeable", 3),
     "prepare": (
         ["--variant", "six_card", "--option", "target=9"],
         "bideuchre_env.training.prepare:expert_calls",

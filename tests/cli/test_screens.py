@@ -17,6 +17,7 @@ from bideuchre_env import agents, variants
 from bideuchre_env.cli import completion
 from bideuchre_env.cli import main as cli
 from bideuchre_env.cli.main import build_parser
+from bideuchre_env.play.levels import LEVELS
 
 
 def parsers():
@@ -65,6 +66,20 @@ def test_help_has_examples_that_parse_and_lists_variants_and_agents(name):
         assert f"variants: {', '.join(variants)}" in words
     if options & {"a", "agents"} or not name:
         assert f"agents, weakest first: {', '.join(agents.names())}" in words
+
+
+@pytest.mark.parametrize("name", parsers())
+def test_help_keeps_a_value_on_the_line_of_its_word(name):
+    lines = parsers()[name].format_help().splitlines()
+    assert not [line for line in lines if re.search(r"default:$|^\s*%", line)]
+
+
+def test_help_explains_each_level_on_a_line(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    page = parsers()["play"].format_help()
+    for level, (_, words) in LEVELS.items():
+        assert re.search(rf"^ +{level}: {words.split()[0]}", page, re.M)
+        assert f"{level}: {words}" in " ".join(page.split())
 
 
 FIGURES = {"match", "tournament", "agents", "variants"}

@@ -20,6 +20,7 @@ from support.playthroughs import (
 import bideuchre_env
 from bideuchre_env import GameRecord, agents, errors
 from bideuchre_env._checks import brief
+from bideuchre_env.rules.cards import STRAIN_WORDS, hand_names
 
 HUGE = 10**5000  # more digits than Python converts to text
 GAME = bideuchre_env.cincinnati_v0
@@ -86,9 +87,24 @@ def test_illegal_actions_are_refused_with_the_legal_ones(name):
             if action not in legal:
                 with pytest.raises(errors.IllegalActionError) as caught:
                     env.step(number)
-                expected = f"{env.agent_selection} may not choose {action!r}; {listed}"
+                row, seat = env._states[0], int(env.agent_selection[-1])
+                led = row["led"] >= 0 and action in hand_names(int(row["hands"][seat]))
+                why = f", because {STRAIN_WORDS[row['led']]} were led" if led else ""
+                expected = f"seat {seat} may not choose {action!r}{why}; {listed}"
                 assert str(caught.value) == expected
                 assert row_bytes(env) == before
+
+
+def test_an_illegal_card_is_refused_with_the_suit_led():
+    env = bideuchre_env.cincinnati_v0.raw_env()
+    deal = ["AS KS QS TS 9S AH", "JS AC KC QC TC 9C", "JC KH QH JH TH 9H", "AD KD QD JD TD 9D"]
+    env.reset(options={"dealer": 3, "deal": [hand.split() for hand in deal]})
+    for action in ("bid 3", "pass", "pass", "pass", "trump D", "AS"):
+        env.step(env.action_names.index(action))
+    for action, why in (("AC", ", because spades were led"), ("KS", "")):
+        words = f"seat 1 may not choose '{action}'{why}; legal: 'JS'"
+        with pytest.raises(errors.IllegalActionError, match=f"^{words}$"):
+            env.step(env.action_names.index(action))
 
 
 @pytest.mark.parametrize("face", FACES)

@@ -173,8 +173,8 @@ def test_refused_names_are_reported_with_the_legal_ones():
     before = env.get_state()
     legal = r"legal: 'pass', 'bid 5 C', 'bid 5 D'"
     for name, error, match in (
-        ("bid 4 S", errors.IllegalActionError, "^player_1 may not choose 'bid 4 S'; " + legal),
-        ("jh", errors.IllegalActionError, "^player_1 may not choose 'JH'; " + legal),
+        ("bid 4 S", errors.IllegalActionError, "^seat 1 may not choose 'bid 4 S'; " + legal),
+        ("jh", errors.IllegalActionError, "^seat 1 may not choose 'JH'; " + legal),
         ("bidd 5 C", errors.OutOfBoundsError, r"\(did you mean 'bid 5 C'\?\); " + legal),
         ("", errors.OutOfBoundsError, "^player_1: '' is no action of this game; " + legal),
         ("\x1b[31m", errors.OutOfBoundsError, r"^player_1: '\\x1b\[31m' is no action"),

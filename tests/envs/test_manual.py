@@ -254,7 +254,7 @@ def test_incomplete_and_broken_records_are_displayed():
     assert "makes no game" in Page(GameRecord("club_v0", hands=5)._repr_html_()).text
     broken = env.record
     broken.hands[0]["actions"] = ["<b>"]
-    assert "does not replay: hand 1: action 1, player_" in Page(broken._repr_html_()).text
+    assert "does not replay: hand 1: action 1, seat " in Page(broken._repr_html_()).text
 
 
 def test_reprs_are_one_line():

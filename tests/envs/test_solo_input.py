@@ -102,7 +102,7 @@ def test_actions_that_do_not_exist_are_refused(action):
 
 
 BAD_OPTIONS = [
-    ({"opponents": "nobody"}, "no agent .nobody.: the agents are random, cautious, beginner, rule"),
+    ({"opponents": "nobody"}, "no agent 'nobody': the agents are random, cautious, beginner, rule"),
     ({"opponents": lambda rules, seed: 5}, "agent 5: expected a name, or an object with act_rows"),
     ({"opponents": OTHER_RULES}, "other rules"),
     ({"seat": 4}, "seat 4: expected a seat from 0 to 3, or None"),
@@ -197,7 +197,7 @@ def test_reset_options_set_deal_dealer_and_score():
 
 BAD_ANSWERS = [
     (lambda m: np.zeros(m), IllegalActionError, r"'bad': act_rows: expected whole .*float64"),
-    (lambda m: np.full(m, 36), IllegalActionError, "opponents: agent 'bad', row 0: player_"),
+    (lambda m: np.full(m, 36), IllegalActionError, "opponents: agent 'bad', row 0: seat "),
     (lambda m: np.full(m, -1), IllegalActionError, "may not choose -1"),
     (lambda m: np.full(m, 2**62), IllegalActionError, "may not choose"),
     (lambda m: np.ma.array(np.zeros(m, int), mask=True), IllegalActionError, "a masked array"),

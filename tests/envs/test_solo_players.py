@@ -187,7 +187,7 @@ def test_function_is_an_agent():
     ("answer", "match"),
     [
         (lambda observation, mask: "pass", "agent '<lambda>': act returned 'pass'"),
-        (lambda observation, mask: 36, "opponents: agent '<lambda>', row 2: player_3 may not"),
+        (lambda observation, mask: 36, "opponents: agent '<lambda>', row 2: seat 3 may not"),
         (lambda observation, mask: 99, "opponents: agent '<lambda>', row 2: .*legal: "),
     ],
 )

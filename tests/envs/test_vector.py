@@ -23,11 +23,11 @@ def test_refused_step_names_the_first_row_and_changes_nothing():
     actions[20] = actions_of(vec.rules).card_offset + held[0]  # a card, during the auction
     actions[30] = -1
     card = vec.action_names[actions[20]]
-    expected = f"row 20: player_{info['seat'][20]} may not choose '{card}'; legal: 'pass', 'bid 3'"
+    expected = f"row 20: seat {info['seat'][20]} may not choose '{card}'; legal: 'pass', 'bid 3'"
     with pytest.raises(IllegalActionError, match=expected):
         vec.step(actions)
     actions[20] = 0
-    with pytest.raises(IllegalActionError, match=r"row 30: player_\d may not choose -1; legal: "):
+    with pytest.raises(IllegalActionError, match=r"row 30: seat \d may not choose -1; legal: "):
         vec.step(actions)
     np.testing.assert_array_equal(vec.get_state(), before)
 

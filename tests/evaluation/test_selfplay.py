@@ -155,9 +155,7 @@ def _own_mask(good, masks):
     return good
 
 
-BAD_ANSWERS = [
-    (_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12]\): player_[0-3] may not")
-]
+BAD_ANSWERS = [(_one_illegal, r"agent 'bad', row 1 \(board \d+, table [12]\): seat [0-3] may not")]
 BAD_ANSWERS += [(_own_mask, "row 0"), (lambda good, masks: good - 1000, "may not choose")]
 BAD_ANSWERS += [(lambda good, masks: good + 2**40, "may not choose")]
 BAD_ANSWERS += [(lambda good, masks: good * 1.0, "float64")]

@@ -163,7 +163,7 @@ def test_unusable_arguments_are_refused_before_play(arguments, message):
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda n: np.full(n, 10**6), r"act_rows, row 0: player_\d may not choose 1000000; legal"),
+        (lambda n: np.full(n, 10**6), r"act_rows, row 0: seat \d may not choose 1000000; legal"),
         (lambda n: np.full(n, -1), "may not choose -1"),
         (lambda n: np.zeros(n), r"act_rows: expected whole numbers of shape \(4,\).*float64"),
         (lambda n: [True] + [0] * (n - 1), "not True or False"),
@@ -178,7 +178,7 @@ def test_illegal_actions_of_a_policy_are_refused(answer, message):
 def test_illegal_proposals_are_refused():
     for propose, message in (
         (lambda seen, masks, chosen: chosen, "propose, row 0: expected another action than"),
-        (lambda seen, masks, chosen: np.full(len(seen), -1), "propose, row 0: player_. may not"),
+        (lambda seen, masks, chosen: np.full(len(seen), -1), "propose, row 0: seat . may not"),
         (lambda seen, masks, chosen: chosen + 0.5, "propose: expected whole numbers"),
     ):
         with pytest.raises(IllegalActionError, match=message):

@@ -11,16 +11,19 @@ from support.kernels import empty_cache
 from support.playthroughs import OURS, PROMPT, answer, play_to_claim, slow_unless
 
 from bideuchre_env import make
+from bideuchre_env.core.state import Outcome, new_states
 from bideuchre_env.errors import NotationError
 from bideuchre_env.evaluation import kernel_parts, warm_up
 from bideuchre_env.evaluation.kernel_parts import SECONDS
 from bideuchre_env.play.levels import LEVELS
-from bideuchre_env.play.lines import action_typed
+from bideuchre_env.play.lines import Lines, action_typed
 from bideuchre_env.play.saved import assign_players
 from bideuchre_env.play.session import Session
 from bideuchre_env.play.terminal import Terminal
 from bideuchre_env.records import files as records_io
+from bideuchre_env.records.look import Look
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import SUITS
 from bideuchre_env.runtime import jit
 
 SHORT = {
@@ -28,7 +31,7 @@ SHORT = {
     "barrie_v0": ("--option", "max_hands=2"),
     "club_v0": ("--option", "max_hands=1"),
 }
-ENDING = "^(?:You and partner win|Left and right win|The game is).*"
+ENDING = "^(?:You won|You lost|The game is).*"
 FILE = "runs/play-{}.json"
 
 
@@ -140,13 +143,14 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, tmp_path, monkeyp
     assert record(tmp_path, "barrie_v0").to_dict() == whole.to_dict()
 
 
-@pytest.mark.parametrize(("level", "agent"), LEVELS.items())
-def test_a_level_selects_the_agent_of_all_other_seats(level, agent, tmp_path, monkeypatch):
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_selects_the_agent_of_all_other_seats(level, tmp_path, monkeypatch):
+    agent, words = LEVELS[level]
     arguments = ("--level", level, "--variant", "club_v0", "--seat", "1")
     code, screen, _ = in_process(tmp_path, monkeypatch, *arguments, lines="q\n")
-    players = f"At the table: Ada ({agent}), Cleo ({agent}), Dan ({agent})\n"
-    assert (code, players in screen) == (0, True)
-    assert screen.replace(players, "").count(agent) == 0
+    players = f"At the table: Ada, Cleo, Dan, level {level}. Each {words}. "
+    assert (code, players in " ".join(screen.split())) == (0, True)
+    assert f"({agent})" not in screen
     with Session.resume(tmp_path / "runs/play-club_v0.json") as session:
         assert session.agents == [agent, "person", agent, agent]
 
@@ -253,6 +257,7 @@ TYPED = [("p", ["pass", "bid 4"], "pass"), ("Bid 4", ["pass", "bid 4"], "bid 4")
 TYPED += [("m", ["pass", "bid moon"], "bid moon"), ("d", MOONS, "bid double moon")]
 TYPED += [("8 h", ["pass", *BIDS], "bid 8 H"), ("8♥", ["pass", *BIDS], "bid 8 H")]
 TYPED += [("8 no trump", ["pass", *BIDS], "bid 8 NT"), ("h", ["trump C", "trump H"], "trump H")]
+TYPED += [("P", ["pass", "bid pepper"], "pass")]
 TYPED += [("2", ["trump C", "trump H"], "trump H"), ("J♦", HAND, "JD"), ("2", HAND, "JD")]
 
 
@@ -275,6 +280,50 @@ def test_a_line_that_is_no_legal_action_is_refused_with_the_choice(text, legal, 
     with pytest.raises(NotationError) as caught:
         action_typed(text, legal, HAND, acts)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2", "diamonds were led: play a diamond, JD"),
+        ("9c", "diamonds were led: play a diamond, JD"),
+        ("KD", "KD is not in your hand: expected JD"),
+    ],
+)
+def test_an_illegal_card_is_refused_with_the_suit_led(text, words):
+    hand = ["JD", "JH", "AS", "9C"]
+    with pytest.raises(NotationError, match=f"^{words}$"):
+        action_typed(text, ["JD"], hand, CINCINNATI, led=SUITS.index("D"))
+    assert action_typed("1", ["JD"], hand, CINCINNATI, led=SUITS.index("D")) == "JD"
+
+
+@pytest.mark.parametrize(
+    ("seat", "words"),
+    [
+        (0, "You won, 33 to 21, after 2 hands."),
+        (3, "You lost, 33 to 21, after 2 hands."),
+        (None, "Seat 0 and seat 2 won, 33 to 21, after 2 hands."),
+    ],
+)
+def test_the_ending_says_who_has_won_and_puts_the_score_of_the_winner_first(seat, words):
+    row = new_states(1)[0]
+    row["outcome"], row["winner"], row["score"], row["hands_dealt"] = Outcome.WON, 0, (33, 21), 2
+    rules = make("cincinnati_v0").rules
+    assert Lines(row, rules, seat).ending() == words
+    assert Look(row, rules, seat).game_result() == words.partition(", after")[0]
+
+
+def test_the_view_of_the_table_names_seats_from_the_players_own():
+    players = assign_players([1], "rule", ["rule"])
+    session = Session(make("cincinnati_v0"), [1], players, seed=4)
+    terminal, out = at_a_terminal(session, lambda screen: "q" if "v\n" in screen else "v")
+    session.advance()
+    terminal.run()
+    view = out.getvalue().partition("call  cards")[2]
+    assert "you (to act)" in view
+    assert "partner Dan" in view
+    assert "(you and partner first)" in view
+    assert not re.search(r"seat \d", view)
 
 
 def test_a_claim_is_offered_where_all_tricks_left_are_certain():

@@ -169,7 +169,7 @@ def calls(folder):
     layout = Layout(GAME.rules)
     without = (Layout, layout.decode, layout.scaled)
     without += (agents.RowAgent, solver.analyse, solver.par, solver.table, solver.tables_of)
-    without += (solver.solve_batch, auction.pack, auction.unpack, network.evaluate)
+    without += (solver.makeable, solver.solve_batch, auction.pack, auction.unpack, network.evaluate)
     without += (method(new_env, "step"), method(new_env, "resample_hidden"))
     without += (method(new_vec, "step"),)
     without += (method(new_solo, "step"), method(new_solo_vec, "step"))

@@ -224,13 +224,13 @@ def test_an_illegal_action_is_named_with_its_place_and_the_legal_ones():
     env = start("cincinnati_v0", 4, max_hands=2)
     for _ in range(7):
         env.step(Chooser(4)(env))
-    legal, seat = legal_names(env), env.agent_selection
+    legal, seat = legal_names(env), env.agent_selection[-1]
     data = env.record.to_dict()
     cards = [card for cards in data["hands"][0]["deal"] for card in cards]
     illegal = next(card for card in cards if card not in legal)
     data["hands"][0]["actions"].append(illegal)
     listed = ", ".join(map(repr, legal))
-    refused(data, f"hand 1: action 8, {seat} may not choose '{illegal}'; legal: {listed}")
+    refused(data, f"hand 1: action 8, seat {seat} may not choose '{illegal}'; legal: {listed}")
 
 
 def test_hands_out_of_order_or_incomplete_are_refused():

@@ -276,6 +276,26 @@ def test_par_is_the_best_of_every_auction(options):
             assert env._states[0]["declarer"] == par.declarer
 
 
+def test_makeable_contracts_are_those_of_the_tables_and_the_best_exchanges():
+    rules = make("simplified_v0").rules
+    for seed in range(2):
+        env = start(rules, seed)
+        deal, dealer = deal_of(env), int(env._states[0]["dealer"])
+        result = solver.makeable(deal, rules, dealer)
+        assert result.par == solver.par(deal, rules, dealer)
+        assert str(result.table) == str(solver.table(deal, rules, dealer=dealer))
+        assert list(result.lone) == [bid.name for bid in rules.lone]
+        for bid, seat in itertools.product(rules.lone, range(4)):
+            options = {"declarer": seat, "cards": bid.exchange, "dealer": dealer}
+            makes = [
+                strain
+                for strain in rules.strains
+                if solver.best_exchange(deal, rules, strain=strain, **options).tricks
+                == rules.tricks
+            ]
+            assert list(result.lone[bid.name][seat]) == makes
+
+
 def test_the_best_exchange_is_the_best_of_all():
     call_2 = Bid("call-2", value=5, exchange=2)
     rules = Rules(ranks="J", copies=1, partnered=None, lone=[call_2], target=20)

@@ -40,15 +40,21 @@ _CODES = re.compile(r'(?<=")[9TJQKA][CDHS](?=")')
 _WORDS = re.compile(r"(ace|king|queen|jack|ten|nine) of (clubs|diamonds|hearts|spades)")
 
 
-def session(variant: str, people: tuple[int, ...] = (0,), seed: int = 1, **more: Any) -> Session:
-    """A short game: people in the seats `people`, agents `rule` and `cautious` in the others."""
-    names = assign_players(people, "rule", ["rule", "cautious"])
+def session(
+    variant: str,
+    people: tuple[int, ...] = (0,),
+    seed: int = 1,
+    opponents: Sequence[str] = ("rule", "cautious"),
+    **more: Any,
+) -> Session:
+    """A short game: people in the seats `people`, a partner `rule` and the opponents elsewhere."""
+    names = assign_players(people, "rule", list(opponents))
     return session_of(make(variant, **SHORT[variant]), people, names, seed=seed, **more)
 
 
-def whole_game() -> Session:
+def whole_game(**more: Any) -> Session:
     """A finished short game of Cincinnati: the person makes the first legal choice."""
-    game = session("cincinnati_v0", seed=4)
+    game = session("cincinnati_v0", seed=4, **more)
     while not game.over:
         game.advance()
         if game.hand_over:

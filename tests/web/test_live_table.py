@@ -191,7 +191,8 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game(monkeypat
     assert (await client.ask("GET", state["replay"][:-1]))[0] == 404
     for agents in (5, ["rule"] * 3, ["", 5, "rule", "rule"], ["", "./mine.py:A", "rule", "rule"]):
         assert (await client.seat(0, "new", {**version, "agents": agents}))[0] == 400
-    assert (state["view"]["agents"], state["levels"]) == (["you", "Ben", "Cleo", "Dan"], LEVELS)
+    assert state["view"]["agents"] == ["you", "Ben", "Cleo", "Dan"]
+    assert state["levels"] == {name: list(level) for name, level in LEVELS.items()}
     table, notices, again = client.table, [], client.table._again
     monkeypatch.setattr(kernel_parts, "_missing", lambda part: part == "rule")
     text = kernel_parts.compile_notice(["rule"])
@@ -201,7 +202,7 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game(monkeypat
         return again(old, agents)
 
     table._again = watched
-    agents = ["person", *[LEVELS["easy"]] * 3]
+    agents = ["person", *[LEVELS["easy"].agent] * 3]
     version = {"version": state["version"]}
     status, state = await client.seat(0, "new", {**version, "agents": agents})
     assert (status, state["over"], state["view"]["score"]) == (200, False, [0, 0])

@@ -12,6 +12,7 @@ from support.browser import Page, browser, screen
 from support.live_tables import live, served, session, whole_game
 
 from bideuchre_env.core.state import Phase
+from bideuchre_env.play.levels import LEVELS
 
 pytestmark = pytest.mark.slow
 
@@ -129,12 +130,25 @@ def test_a_game_ends_with_its_score_sheet_and_a_rematch_with_another_agent(page)
         rows = page.driver.find_elements("css selector", "#sheet tbody tr")
         assert len(rows) == len(game.record().hands)
         assert rows[-1].text.endswith("{}\N{EN DASH}{}".format(*game.record().hands[-1]["score"]))
-        page.driver.find_element("css selector", "#players select:not([data-seat])").send_keys(
-            "easy"
-        )
+        level = page.driver.find_element("css selector", "#players select:not([data-seat])")
+        assert level.get_property("value") == ""  # the players have several levels
+        options = level.text.splitlines()
+        for option, (name, each) in zip(options[1:], LEVELS.items(), strict=True):
+            assert option.strip() == f"{name}: {each.words}"
+        level.send_keys("easy")
         page.driver.find_element("css selector", "#players [data-seat='1']").send_keys("random")
         page.click("#new")
         page.wait(lambda: table.session is not game and page.enabled(".choice, #next"))
-        assert table.session.agents == ["person", "random", "timid", "timid"]
+        assert table.session.agents == ["person", "random", *[LEVELS["easy"].agent] * 2]
         assert not page.driver.execute_script("return document.getAnimations().length")
+        page.driver.get("about:blank")
+
+
+def test_the_level_of_all_players_is_chosen_already(page):
+    game = whole_game(opponents=["rule", "rule"])
+    with served(lambda: live(game)) as (_, links):
+        page.open(links[0])
+        page.wait(lambda: page.enabled("#new"))
+        level = page.driver.find_element("css selector", "#players select:not([data-seat])")
+        assert level.get_property("value") == "rule"
         page.driver.get("about:blank")

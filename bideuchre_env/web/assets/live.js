@@ -177,8 +177,11 @@
       if (!choices || by("players").childElementCount) return;
       const others = [1, 2, 3].map((turn) => (view.seat + turn) % 4)
         .filter((seat) => choices[seat].length);
-      const level = element("select", {}, ...["", ...Object.keys(levels)].map((name) => (
-        element("option", { value: levels[name] ?? "" }, name))));
+      const level = element("select", {}, element("option", { value: "" }, "each player's own"),
+        ...Object.entries(levels).map(([name, [agent, words]]) => element("option", {
+          value: agent,
+          selected: others.every((seat) => agents[seat] === agent),
+        }, `${name}: ${words}`)));
       level.addEventListener("change", () => {
         if (!level.value) return;
         for (const one of by("players").querySelectorAll("[data-seat]")) one.value = level.value;
