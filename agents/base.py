@@ -113,7 +113,10 @@ class KernelAgent(RowAgent):
         a workspace at each call. It depends on the parts of the workspace that are None.
         """
         idle = _idle.setdefault(self, [])
-        workspace = idle.pop() if idle else self.workspace()
+        try:
+            workspace = idle.pop()
+        except IndexError:  # the first call, or others are running
+            workspace = self.workspace()
         choices = np.empty(len(observations), np.int64)
         arguments = observations, action_masks, workspace, choices
         key = self.rows, *(part is None for part in workspace)

@@ -50,9 +50,8 @@ from bideuchre_env.runtime.jit import Array, inline_kernel, kernel
 N_TRIED = 2  # maximum number of strains in which a partnered bid is weighed
 CLOSE = 0.75  # expected tricks below the best strain up to which a strain is weighed
 REACH = 1.75  # tricks above the expected tricks up to which a bid is weighed, except the lowest
-# points by which a call must be better than one that people would expect
-SHORTER = 0.2  # a shorter trump suit, for each card
-ALONE = 0.2  # a lone bid
+SHORTER = 0.2  # points that a bid in a shorter suit must gain, for each card
+ALONE = 0.2  # points that a lone bid must gain over a bid with partner or a pass
 NOT_WEIGHED = -1e9
 LIKELY = 0.3  # least chance of a lone bid in a strain that is not the best
 CLOSE_ALONE = 0.05  # maximum by which its chance may be below the best strain's
@@ -340,8 +339,8 @@ def best_call(t: Tables, calls: Calls) -> int:
 def natural_call(view: View, t: Tables, calls: Calls) -> int:
     """Return `best_call` or, among calls of about the same worth, the one that people would expect.
 
-    That is a call with partner instead of a lone bid, and the longest suit for a bid of the same
-    level.
+    That is a bid with partner or a pass instead of a lone bid, and the longest suit for a bid of
+    the same level.
     """
     best = best_call(t, calls)
     if best < 0:
@@ -364,12 +363,13 @@ def longest_of(view: View, t: Tables, bid: int, place: int, calls: Calls) -> int
 
     `bid` is 1 + the level of a bid with partner. A shorter suit and no trump are never preferred.
     """
-    best, most = place, trump_length(view, t, calls.ranked[place])
+    own = trump_length(view, t, calls.ranked[place])
+    best, most = place, own
     for other in range(t.n_strains):
-        longer = trump_length(view, t, calls.ranked[other]) - most
+        length = trump_length(view, t, calls.ranked[other])
         loss = calls.worth[bid, place] - calls.worth[bid, other]
-        if longer > 0 and most > 0 and loss <= SHORTER * calls.slope * longer:
-            best, most = other, most + longer
+        if length > most and own > 0 and loss <= SHORTER * calls.slope * (length - own):
+            best, most = other, length
     return best
 
 

@@ -1,8 +1,8 @@
 """Agent `beginner`: the rule player with the mistakes of people who have just learned the game.
 
-It follows the same maxims, but misjudges most hands by half a trick, forgets side cards of earlier
-tricks, and plays some cards without care: leads at random, wins tricks with its highest card, and
-throws off from a random suit.
+It follows the same maxims, but misjudges two thirds of the hands by half a trick, forgets side
+cards of earlier tricks, and plays some cards without care: leads at random, wins tricks with its
+highest card, and throws off from a random suit.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class BeginnerAgent(KernelAgent):
         rules: the rules of the game.
         seed: determines the mistakes; None: a random seed. The same observation always has the
             same mistake.
-        mistakes: mean number of careless cards in a hand, 0 to the number of tricks.
+        mistakes: probability of a careless card, times the tricks of a hand. Forced cards are never
+            careless.
 
     Raises:
         OptionError: an option has an invalid value.
@@ -86,7 +87,7 @@ class BeginnerAgent(KernelAgent):
     rows = staticmethod(beginner_rows)
     info = AgentInfo(
         "Plays like `rule`, but misjudges hands, forgets cards and plays some carelessly.",
-        {"mistakes": "mean number of careless cards in a hand"},
+        {"mistakes": "probability of a careless card, times the tricks of a hand"},
         milliseconds=0.001,
     )
 

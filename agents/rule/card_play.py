@@ -39,8 +39,6 @@ THIRD = 0.1  # the same for third hand, with only one opponent to come
 FALLEN = 3  # trumps that must have fallen before declarer's partner keeps its only trump
 LAST_TRUMPS = 2  # unseen trumps with which declarer's partner leads other suits
 DRAWN = 4  # maximum of unseen trumps with which a defender leads the boss trump
-
-
 OPPONENTS = 0b1010  # seats, as bits
 
 

@@ -1,4 +1,4 @@
-"""Agent `beginner`: its mistakes are small, the same in the same position, and no deaf passes."""
+"""Agent `beginner`: its mistakes are small, and the same in the same position."""
 
 import numpy as np
 import pytest

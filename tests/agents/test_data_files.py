@@ -206,7 +206,8 @@ def test_missing_or_damaged_weights_are_an_error(folder, part, load):
     whole = (FOLDER / "club_v0.npz").read_bytes()
     flipped = bytearray(whole)
     for at in re.finditer(rb"%s\..{3,30}\.npy" % part.encode(), whole):
-        flipped[at.end() + 40] ^= 255
+        if at.end() + 40 < len(whole):  # else a name in the list of contents at the end
+            flipped[at.end() + 40] ^= 255
     for content in (None, b"", b"no weights", whole[: len(whole) // 2], bytes(flipped)):
         if content is not None:
             (folder / "club_v0.npz").write_bytes(content)
@@ -476,6 +477,9 @@ def test_weights_of_a_game_become_the_packages_own(name, tmp_path, capsys):
     assert read_weights(place, "expert").arrays["calls.last_bias"] == np.float32(0.1)
     with np.load(place) as new, np.load(FOLDER / place.name) as old:
         kept = [each for each in old.files if each.startswith(("ppo.", "score."))]
-        assert {each.partition(".")[0] for each in kept} == {"ppo"}
+        assert {each.partition(".")[0] for each in kept} == {*data.parts_of(name)} - {
+            "expert",
+            "net",
+        }
         for each in kept:
             assert new[each].tobytes() == old[each].tobytes()
