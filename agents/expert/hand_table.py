@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bideuchre_env.agents.data import read_array, read_provenance
+from bideuchre_env.agents.data import damaged, read_array, read_provenance, sealed
 from bideuchre_env.learning.suits import SUIT_MAPS, canonical
 from bideuchre_env.rules.bids import N_EXCHANGES
 from bideuchre_env.rules.cards import MAX_KINDS, N_SEATS, N_SUITS, NO_TRUMP
@@ -75,6 +75,11 @@ def mirrored(hand: int, kinds: int) -> int:
     return out
 
 
+def omitted(tricks: int) -> int:
+    """Return the number of tricks whose chance the file omits: the chances of a hand sum to 1."""
+    return tricks // 2
+
+
 @lru_cache(maxsize=len(DECKS))
 def hand_table(kinds: int, copies: int) -> HandTable | None:
     """Return the table of the deck of `kinds` kinds in `copies` copies; None if it has none.
@@ -87,7 +92,11 @@ def hand_table(kinds: int, copies: int) -> HandTable | None:
     keys = read_array(FILE, f"keys_{deck}", (-1,), np.int64)
     leads = 2 if copies == 1 else 1
     rows = len(keys), leads
-    chances = read_array(FILE, f"tricks_{deck}", (*rows, STRAINS, tricks + 1), np.uint8)
+    chances = read_array(FILE, f"tricks_{deck}", (*rows, STRAINS, tricks), np.uint8)
+    rest = SCALE - chances.sum(axis=-1, dtype=np.int64)
+    if len(rest) and rest.min() < 0:
+        raise damaged(FILE, f"tricks_{deck}: chances above 1 in sum")
+    chances = sealed(np.asfortranarray(np.insert(chances, omitted(tricks), rest, axis=-1)))
     lone = read_array(FILE, f"lone_{deck}", (*rows, N_EXCHANGES, STRAINS), np.uint8)
     return HandTable(keys, chances, lone)
 

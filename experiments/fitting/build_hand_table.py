@@ -27,7 +27,7 @@ from hand_play import BEST, Precision, play_block
 
 from bideuchre_env._files import Output
 from bideuchre_env.agents.data import write_file
-from bideuchre_env.agents.expert.hand_table import DECKS, SCALE
+from bideuchre_env.agents.expert.hand_table import DECKS, SCALE, omitted
 from bideuchre_env.cli.progress import progress_bar
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.core.phases.deal import split_seed
@@ -91,7 +91,10 @@ def main(args: Args) -> int:
 
 
 def tables(args: Args) -> dict[str, Array]:
-    """Return the arrays of the file: `keys_`, `tricks_` and `lone_` + deck, as in `HandTable`."""
+    """Return the arrays of the file: `keys_`, `tricks_` and `lone_` + deck, as in `HandTable`.
+
+    `tricks_` lacks the chance of `omitted` tricks.
+    """
     arrays: dict[str, Array] = {}
     with executor_of(args.workers) as executor:
         for deck in args.decks:
@@ -104,6 +107,8 @@ def tables(args: Args) -> dict[str, Array]:
             arrays[f"keys_{deck}"] = keys
             for name in ("tricks", "lone"):
                 table = np.stack([played[name] for played in leads], axis=1)
+                if name == "tricks":
+                    table = np.delete(table, omitted(table.shape[-1] - 1), axis=-1)
                 # storing equal entries of all hands together compresses a tenth better
                 arrays[f"{name}_{deck}"] = np.asfortranarray(table)
     return arrays
