@@ -93,8 +93,7 @@ class Advice:
     exact: bool
     """Whether all possible deals were tried, so that the results have no sampling error."""
     unexplained: tuple[int, ...]
-    """The seats whose calls are unlikely with every hand in the deals: no known style explains
-    them."""
+    """The seats whose calls are unlikely with every hand in the deals."""
     why: str
     """The explanation, one sentence."""
 
@@ -150,12 +149,14 @@ class Advice:
     def headline(self) -> str:
         """Text that names the seat to act, the agent's choice and the best options.
 
-        It ends with the seats whose calls no known style of bidding explains, if there are any.
+        It ends with the seats whose calls are `unexplained`, if there are any.
         """
         if not self.unexplained:
             return self._summary
         seats = " and ".join(f"seat {seat}" for seat in self.unexplained)
-        return f"{self._summary} No known style of bidding explains the calls of {seats}."
+        return (
+            f"{self._summary} The calls of {seats} are unlikely with every hand in the deals tried."
+        )
 
     @property
     def _summary(self) -> str:
