@@ -9,7 +9,7 @@ from typing import Any
 
 from bideuchre_env._columns import columns
 from bideuchre_env._intervals import Interval
-from bideuchre_env.agents.advice.figures import ENOUGH, NO_GAP
+from bideuchre_env.agents.advice.figures import NO_GAP, too_few
 from bideuchre_env.agents.protocols import Goal
 
 SHOWN = 3  # number of best options in the printed table
@@ -118,11 +118,11 @@ class Advice:
 
     @property
     def few(self) -> bool:
-        """Whether the deals are too few to compare: an effective sample size below `ENOUGH`.
+        """Whether the deals are too few to compare (`figures.too_few`).
 
         The text then has no figures.
         """
-        return not self.exact and self.effective < ENOUGH
+        return too_few(self.exact, self.effective)
 
     @property
     def safer(self) -> Option | None:

@@ -11,13 +11,14 @@ from support.sessions import begin, play, waits
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.advice import Advisor
+from bideuchre_env.agents.advice.advising import unseen
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.decision import weigh_hand
 from bideuchre_env.agents.search.agent import CALLERS
 from bideuchre_env.agents.search.candidates import begin as open_position
 from bideuchre_env.agents.search.chains import weigh_draws
 from bideuchre_env.agents.search.people import people_chance, strain_share
-from bideuchre_env.core.state import AUCTION, rows_of
+from bideuchre_env.core.state import AUCTION, new_states, rows_of
 from bideuchre_env.errors import OptionError
 from bideuchre_env.records.files import read_played
 from bideuchre_env.rules import actions
@@ -206,7 +207,7 @@ def test_advice_learns_from_finished_hands_who_calls_like_people(tmp_path):
 def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path):
     """The chances of declarer and partner then change alike: by the calls of the others."""
     file, differ, exchanged = tmp_path / "games.jsonl", 0, 0
-    match("cincinnati_v0", Chain, "rash", boards=0, games=20, seed=2, records=file)
+    match("club_v0", Over, "rash", boards=0, games=4, seed=2, records=file)
     for record, hands in read_played(file):
         for hand in hands:
             ended = hand.ended[0]
@@ -225,24 +226,25 @@ def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("rules", "contract", "hidden"),
-    [
-        ("barrie_v0", "bid 3 H", []),
-        ("pepper_v0", "bid 4 H", []),
-    ],
-)
-def test_hands_that_nobody_can_tell_after_the_play(rules, contract, hidden):
-    pass
+    ("game", "level", "hidden"),
+    [("barrie_v0", 3, []), ("barrie_v0", 8, [1, 3]), ("barrie_v0", 10, []),
+     ("kitty", 3, [1]), ("kitty", 10, [1, 3]), ("cincinnati_v0", 6, [])],
+)  # fmt: skip
+def test_hands_that_the_others_cannot_tell_after_the_play(game, level, hidden):
+    """Those of an exchange and a kitty, and of a partner who sits out if cards are not dealt."""
+    state = new_states(1)
+    state["declarer"], state["level"] = 1, level
+    assert np.flatnonzero(unseen(state[0], GAMES[game])).tolist() == hidden
 
 
 def test_unlikely_calls_are_said_to_be_unexplained():
-    """No hand without a bower of spades, and without an ace of them, bids a moon in spades."""
+    """Nobody bids a moon in spades without a bower, an ace or a king of them."""
     rules, own = RULES["barrie_v0"], ["JS", "JS", "JC", "AS", "AS", "KS", "KS", "JC"]
     row = known_position(rules, own, calls=["moon S", "pass"], dealer=3, seat=2)
     advice = Advisor(rules).of_row(row)
     assert advice.unexplained == (0,)
     assert json.loads(json.dumps(advice.to_dict()))["unexplained"] == [0]
-    assert advice.headline.endswith("The calls of seat 0 are unlikely with every hand in the deals tried.")
+    assert advice.headline.endswith("seat 0 are unlikely with every hand in the deals tried.")
     row = known_position(rules, own, calls=["3 H", "pass"], dealer=3, seat=2)
     assert Advisor(rules).of_row(row).unexplained == ()
 
