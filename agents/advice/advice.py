@@ -118,10 +118,7 @@ class Advice:
 
     @property
     def few(self) -> bool:
-        """Whether the deals are too few to compare (`figures.too_few`).
-
-        The text then has no figures.
-        """
+        """Whether the deals are too few to compare (`too_few`); the text then has no figures."""
         return too_few(self.exact, self.effective)
 
     @property

@@ -1,6 +1,7 @@
 """Beliefs about callers: agents or people; the field of outside bidders."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,12 @@ from support.outside_bidders import STYLES, Cautious, Chain, Over, Sound
 from support.sessions import begin, play, waits
 
 from bideuchre_env import agents, match
-from bideuchre_env.agents.advice import Advisor
+from bideuchre_env.agents.advice import Advisor, advising
 from bideuchre_env.agents.advice.advising import unseen
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.decision import weigh_hand
 from bideuchre_env.agents.search.agent import CALLERS
+from bideuchre_env.agents.search.callers import best_chances, dealt_logs
 from bideuchre_env.agents.search.candidates import begin as open_position
 from bideuchre_env.agents.search.chains import weigh_draws
 from bideuchre_env.agents.search.people import people_chance, strain_share
@@ -133,7 +135,9 @@ def test_option_callers():
 @pytest.mark.parametrize(
     ("name", "callers"),
     [("inference", "people"), ("inference:goal=points", "people"), ("rule", "people"),
-     ("inference:callers=agents", "agents"), ("pimc:callers=agents", "agents")],
+     ("inference:callers=agents", "agents"), ("pimc:callers=agents", "agents"),
+     ("player:calls=inference:callers=agents,cards=rule", "agents"),
+     ("player:calls=rule,cards=pimc", "people")],
 )  # fmt: skip
 def test_advice_believes_in_people_unless_told_otherwise(name, callers):
     advisor = Advisor(RULES["cincinnati_v0"], name)
@@ -163,7 +167,7 @@ def test_agents_at_a_table_with_people_believe_in_people_at_their_seats():
     assert believed(advisor.searcher) == believed(advisor.agent) == expected
 
 
-def test_hints_forget_an_undone_hand():
+def test_hints_forget_an_undone_hand(monkeypatch):
     """A hand that is played again is learned once, and another way to play it replaces it."""
 
     def learned(session):
@@ -176,6 +180,7 @@ def test_hints_forget_an_undone_hand():
             session.undo()
         return session
 
+    monkeypatch.setattr(advising, "LEAST_DOUBT", 1e-9)  # so that different evidence shows
     session = begin("barrie_v0", agents=("rule", ["rule", "rule"]))
     play(session, stop=waits)
     session.act(0, "pass")
@@ -208,12 +213,13 @@ def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path
     """The chances of declarer and partner then change alike: by the calls of the others."""
     file, differ, exchanged = tmp_path / "games.jsonl", 0, 0
     match("club_v0", Over, "rash", boards=0, games=4, seed=2, records=file)
-    for record, hands in read_played(file):
+    advisor = Advisor(RULES["club_v0"])
+    for _, hands in read_played(file):
         for hand in hands:
             ended = hand.ended[0]
             if ended["level"] < 0:
                 continue
-            advisor, declarer = Advisor(record.rules), int(ended["declarer"])
+            advisor.people[:], declarer = CALLERS["people"], int(ended["declarer"])
             advisor.learn(rows_of([hand.dealt]), hand.actions)
             alike = advisor.people[declarer] == advisor.people[declarer ^ 2]
             if ended["given"][0] >= 0:
@@ -228,7 +234,7 @@ def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path
 @pytest.mark.parametrize(
     ("game", "level", "hidden"),
     [("barrie_v0", 3, []), ("barrie_v0", 8, [1, 3]), ("barrie_v0", 10, []),
-     ("kitty", 3, [1]), ("kitty", 10, [1, 3]), ("cincinnati_v0", 6, [])],
+     ("kitty", 3, [1]), ("kitty", 9, [1, 3]), ("cincinnati_v0", 6, [])],
 )  # fmt: skip
 def test_hands_that_the_others_cannot_tell_after_the_play(game, level, hidden):
     """Those of an exchange and a kitty, and of a partner who sits out if cards are not dealt."""
@@ -247,6 +253,33 @@ def test_unlikely_calls_are_said_to_be_unexplained():
     assert advice.headline.endswith("seat 0 are unlikely with every hand in the deals tried.")
     row = known_position(rules, own, calls=["3 H", "pass"], dealer=3, seat=2)
     assert Advisor(rules).of_row(row).unexplained == ()
+
+
+def test_several_calls_of_a_seat_count_by_their_geometric_mean():
+    rules = RULES["barrie_v0"].replace(auction="until_passes")
+    agent, several = searcher("inference", rules), 0
+    for row, mask, state in decisions(rules, 4, seed=3, hands=2):
+        if state["phase"] != AUCTION or state["calls_made"] < 5:
+            continue
+        agent.open(row[np.newaxis], mask[np.newaxis], 0)
+        space, chances, logs = agent.space, np.ones(4), np.zeros(4)
+        hands = np.roll(state["hands"], -int(state["turn"]))
+        best_chances(space, hands[np.newaxis], chances)
+        dealt_logs(space, hands, logs)
+        calls = np.log(chances[1:]) != 0.0
+        ratio = logs[1:][calls] / np.log(chances[1:][calls])
+        assert ratio == pytest.approx(np.round(ratio))
+        several += int((ratio > 1.5).sum())
+    assert several
+
+
+def test_calls_are_unexplained_if_they_are_so_in_all_trials():
+    rules = RULES["cincinnati_v0"]
+    advisor = Advisor(rules, worlds=4)
+    row = known_position(rules, ["JS", "AS", "KS", "QH", "TH", "9C"], calls=["4"])
+    trial = advisor.try_row(row)
+    trials = [replace(trial, unexplained=seats) for seats in ((2, 3), (3,))]
+    assert advisor.advice(trials).unexplained == (3,)
 
 
 def test_lowest_raise_of_partners_suit_is_tried():
