@@ -259,7 +259,7 @@ def test_several_calls_of_a_seat_count_by_their_geometric_mean():
     rules = RULES["barrie_v0"].replace(auction="until_passes")
     agent, several = searcher("inference", rules), 0
     for row, mask, state in decisions(rules, 4, seed=3, hands=2):
-        if state["phase"] != AUCTION or state["calls_made"] < 5:
+        if state["phase"] != AUCTION:
             continue
         agent.open(row[np.newaxis], mask[np.newaxis], 0)
         space, chances, logs = agent.space, np.ones(4), np.zeros(4)
