@@ -73,11 +73,17 @@ class PlayerAgent(RowAgent):
         self._first_card = actions.of(rules).card_offset
         self._hand, self._play = self.layout["hand"], self.layout["phase"].start + Phase.PLAY
 
-    def expect_people(self) -> None:
-        """Make all parts that have this method expect people as callers."""
+    @property
+    def callers(self) -> str | None:
+        """The option `callers` of the first part that sets it, else None."""
+        set_by = (getattr(agent, "callers", None) for agent in self.parts)
+        return next((callers for callers in set_by if callers is not None), None)
+
+    def expect_people(self, chances: Array | float) -> None:
+        """Make all parts that have this method expect people as callers, with these chances."""
         for agent in self.parts:
             if hasattr(agent, "expect_people"):
-                agent.expect_people()
+                agent.expect_people(chances)
 
     def choose(self, observations: Array, action_masks: Array) -> Array:
         """Return a legal action for every row; int64 (n,)."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import cached, deal_hands, play_hands, tracked, write_json
+from study_tools import cached, deal_hands, play_watched, tracked, write_json
 
 from bideuchre_env import agents
 from bideuchre_env._columns import markdown_table
@@ -115,7 +115,7 @@ def positions(rules: Rules, hands: int, seed: int) -> tuple[list[Position], Arra
                 Position(bid, role, stage, row.copy(), mask.copy(), hand, bool(lone[level]))
             )
 
-    play_hands(states, rules, (one, other), lambda rows: rows["turn"] & 1, watch=record)
+    play_watched(states, rules, (one, other), lambda rows: rows["turn"] & 1, watch=record)
     return result, states
 
 

@@ -7,8 +7,9 @@
 Each seat of each hand is one of the `--agents`, by chance. `nats` compares the log-likelihood of
 the true hidden hands with the mean over uniform deals, given all actions so far: below 0 the belief
 is worse than none. `coverage` counts how often the 95 % interval of a pass by the dealer contains
-its mean in deals in which the agents make the calls that were heard. The options `callers` of the
-agent `inference` are the rows. The bidders of the default share no code with the package's agents.
+the mean result over deals in which the agents would make the same calls. The options `callers` of
+the agent `inference` are the rows. The bidders of the default share no code with the package's
+agents.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import deal_hands, mean, play_hands, plus_minus, tracked, write_json
+from study_tools import deal_hands, mean, play_watched, plus_minus, tracked, write_json
 
 from bideuchre_env import agents
 from bideuchre_env._columns import markdown_table
@@ -44,12 +45,12 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import Array, entry_kernel, new_rows
 
-FIELD = "tests/support/outside_bidders.py"
+FIELD = Path(__file__).resolve().parents[1] / "tests/support/outside_bidders.py"
 DRAWS = 1200  # uniform deals whose likelihoods are compared with that of the true hands
 STAGES = ("call", "lead")
 AT_ONCE = 20_000  # deals of a reference that are dealt at once
 MOST_DRAWS = 400_000  # maximum number of deals of a reference
-KEPT, LEAST_KEPT = 300, 40  # deals of a reference that are played out; fewer are no reference
+MOST_PLAYED, LEAST_PLAYED = 300, 40  # deals of a reference that are played out; else no reference
 
 Row = dict[str, Any]
 
@@ -91,18 +92,19 @@ def positions(
     the last call of an auction with a bid.
     """
     states = deal_hands(rules, range(4 * n), seed)
-    dealt, found = states.copy(), dict[int, list[Position]]()
+    dealt, by_hand = states.copy(), dict[int, list[Position]]()
 
     def watch(slots: Array, observations: Array, masks: Array) -> None:
         for slot, row, mask in zip(slots.tolist(), observations, masks, strict=True):
             if mask.sum() > 1 and is_at(states[slot], stage):
                 one = slice(slot, slot + 1)
                 position = Position(dealt[one], states[one].copy(), row.copy(), mask.copy())
-                found.setdefault(slot, []).append(position)
+                by_hand.setdefault(slot, []).append(position)
 
-    play_hands(states, rules, players, lambda rows: seated(rows, len(players)), watch)
+    play_watched(states, rules, players, lambda rows: seated(rows, len(players)), watch)
     random = np.random.default_rng(seed)
-    return [found[slot][random.integers(len(found[slot]))] for slot in sorted(found)][:n]
+    choices = [by_hand[slot] for slot in sorted(by_hand)[:n]]
+    return [each[random.integers(len(each))] for each in choices]
 
 
 def seated(rows: Array, n: int) -> Array:
@@ -160,18 +162,18 @@ def nats(rules: Rules, players: Sequence[CompleteAgent], args: Args) -> list[Row
     """Return a row of nats for each stage and each option `callers`."""
     rows = []
     for stage in STAGES:
-        found = positions(rules, players, stage, args.positions, args.seed)
+        decisions = positions(rules, players, stage, args.positions, args.seed)
         for callers in CALLERS:
             searcher = InferenceAgent(rules, seed=args.seed, callers=callers)
-            figures = [nats_of(searcher, each) for each in tracked(f"{stage} {callers}", found)]
-            gained, sizes = np.array(figures).T
+            figures = [nats_of(searcher, each) for each in tracked(f"{stage} {callers}", decisions)]
+            gains, sizes = np.array(figures).T
             rows.append(
                 {
                     "stage": stage,
                     "callers": callers,
-                    "n": len(found),
-                    "nats": mean(gained),
-                    "worse": float((gained < 0.0).mean()),
+                    "n": len(decisions),
+                    "nats": mean(gains),
+                    "worse": float((gains < 0.0).mean()),
                     "few": float((sizes < 20).mean()),
                 }
             )
@@ -186,11 +188,11 @@ def fitting_deals(
 ) -> list[Array]:
     """Return the hands, int64 (4,) by seat, of random deals in which `players` make the calls.
 
-    Each seat has a random one of the players. There are at least `KEPT` deals, unless `MOST_DRAWS`
-    have been dealt. The seat to act has its own cards.
+    Each seat has a random one of the players. There are at least `MOST_PLAYED` deals, unless
+    `MOST_DRAWS` have been dealt. The seat to act has its own cards.
     """
     state, tables, layout = position.state[0], compile_tables(rules), layout_of(rules)
-    random, kept, seats = np.random.default_rng(seed), list[Array](), np.arange(N_SEATS)
+    random, fitting, seats = np.random.default_rng(seed), list[Array](), np.arange(N_SEATS)
     turn, first, n_actions = int(state["turn"]), int(state["dealer"]) + 1, actions.of(rules).n
     own = int(state["hands"][turn])
     rest = np.array(
@@ -223,15 +225,15 @@ def fitting_deals(
             same = deals["calls"][:, seat] == state["calls"][seat]
             same &= deals["call_strains"][:, seat] == state["call_strains"][seat]
             deals = deals[same]
-        kept += list(deals["hands"])
-        if len(kept) >= KEPT:
+        fitting += list(deals["hands"])
+        if len(fitting) >= MOST_PLAYED:
             break
-    return kept
+    return fitting
 
 
 def points_in(searcher: InferenceAgent, position: Position, deals: list[Array], action: int) -> Row:
     """Return the mean `points` of an action in these deals, its `error` and the number `n`."""
-    space, n = searcher.space, min(len(deals), KEPT)
+    space, n = searcher.space, min(len(deals), MOST_PLAYED)
     searcher.open(position.observation[np.newaxis], position.mask[np.newaxis], 0)
     turn = int(position.state["turn"][0])
     space.stored["hands"][:n] = np.roll(np.array(deals[:n]), -turn, axis=1)
@@ -250,11 +252,14 @@ def points_in(searcher: InferenceAgent, position: Position, deals: list[Array], 
 def coverage(rules: Rules, players: Sequence[CompleteAgent], args: Args) -> list[Row]:
     """Return a row for each option `callers`: how often intervals contain the reference."""
     searcher = InferenceAgent(rules, seed=args.seed)
-    found, references = positions(rules, players, "dealer", args.positions, args.seed), []
-    for each in tracked("references", found):
+    references = []
+    decisions = positions(rules, players, "dealer", args.positions, args.seed)
+    for each in tracked("references", decisions):
         deals = fitting_deals(rules, players, each)
-        if len(deals) >= LEAST_KEPT:
+        if len(deals) >= LEAST_PLAYED:
             references.append((each, points_in(searcher, each, deals, 0)))
+    if not references:
+        raise OptionError("no position with a reference: more --positions")
     rows = []
     for callers in CALLERS:
         name, covered, away, sizes = f"inference:callers={callers}", [], [], []

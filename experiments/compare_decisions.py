@@ -17,7 +17,15 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from study_tools import deal_hands, mean, play_hands, plus_minus, tracked, with_weights, write_json
+from study_tools import (
+    deal_hands,
+    mean,
+    play_watched,
+    plus_minus,
+    tracked,
+    with_weights,
+    write_json,
+)
 
 import bideuchre_env
 from bideuchre_env._columns import markdown_table
@@ -106,7 +114,7 @@ def positions_of(game: bideuchre_env.Variant, boards: int, seed: int) -> Positio
 
     expert = bideuchre_env.agents.make("expert", game.rules, goal="points")
     states = deal_hands(game.rules, range(boards), first_seed(seed))
-    play_hands(states, game.rules, (expert, expert), lambda rows: rows["turn"] & 1, record)
+    play_watched(states, game.rules, (expert, expert), lambda rows: rows["turn"] & 1, record)
     observations, masks = (np.concatenate(part) for part in zip(*decisions, strict=True))
     cards = masks[:, actions.of(game.rules).card_offset :].any(axis=1)
     return Positions(observations, masks, cards)

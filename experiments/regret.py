@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from study_tools import cached, deal_hands, games_of, mean, play_hands, plus_minus, write_json
+from study_tools import cached, deal_hands, games_of, mean, play_watched, plus_minus, write_json
 
 import bideuchre_env
 from bideuchre_env import solver
@@ -116,7 +116,7 @@ def losses(states: Array, rules: Rules, caller: CompleteAgent, player: CompleteA
         before[playing, plies[playing]] = states.view(np.uint8).reshape(n, -1)[playing]
         plies[playing] += 1
 
-    play_hands(
+    play_watched(
         states, rules, (caller, player), lambda rows: rows["phase"] == Phase.PLAY, watch=record
     )
     kinds = np.where(states["sitting_out"] >= 0, ALONE, PARTNERS)

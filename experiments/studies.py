@@ -22,7 +22,7 @@ STUDIES = {
     "compare-decisions": "decisions of agents in the same positions, their time and their cost",
     "late-bids": "whether last bids near the end of a game win more games than a pass",
     "beliefs": "whether searchers' intervals and predictions hold after rare calls",
-    "callers": "whether searchers believe what is true of people's calls, and of agents'",
+    "callers": "how well searchers infer hands from the calls of people, and of agents",
 }
 
 

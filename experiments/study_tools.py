@@ -94,7 +94,7 @@ def deal_hands(rules: Rules, numbers: range, stream: int) -> Array:
     return states
 
 
-def play_hands(
+def play_watched(
     states: Array,
     rules: Rules,
     agents: Sequence[CompleteAgent],

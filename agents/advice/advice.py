@@ -9,7 +9,7 @@ from typing import Any
 
 from bideuchre_env._columns import columns
 from bideuchre_env._intervals import Interval
-from bideuchre_env.agents.advice.figures import ENOUGH, NO_GAP
+from bideuchre_env.agents.advice.figures import NO_GAP, too_few
 from bideuchre_env.agents.protocols import Goal
 
 SHOWN = 3  # number of best options in the printed table
@@ -93,8 +93,7 @@ class Advice:
     exact: bool
     """Whether all possible deals were tried, so that the results have no sampling error."""
     unexplained: tuple[int, ...]
-    """The seats whose calls are unlikely with every hand in the deals: no known style explains
-    them."""
+    """The seats whose calls are unlikely with every hand in the deals."""
     why: str
     """The explanation, one sentence."""
 
@@ -119,11 +118,8 @@ class Advice:
 
     @property
     def few(self) -> bool:
-        """Whether the deals are too few to compare: an effective sample size below `ENOUGH`.
-
-        The text then has no figures.
-        """
-        return not self.exact and self.effective < ENOUGH
+        """Whether the deals are too few to compare (`too_few`); the text then has no figures."""
+        return too_few(self.exact, self.effective)
 
     @property
     def safer(self) -> Option | None:
@@ -150,12 +146,14 @@ class Advice:
     def headline(self) -> str:
         """Text that names the seat to act, the agent's choice and the best options.
 
-        It ends with the seats whose calls no known style of bidding explains, if there are any.
+        It ends with the seats whose calls are `unexplained`, if there are any.
         """
         if not self.unexplained:
             return self._summary
         seats = " and ".join(f"seat {seat}" for seat in self.unexplained)
-        return f"{self._summary} No known style of bidding explains the calls of {seats}."
+        return (
+            f"{self._summary} The calls of {seats} are unlikely with every hand in the deals tried."
+        )
 
     @property
     def _summary(self) -> str:

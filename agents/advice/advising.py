@@ -18,8 +18,9 @@ from bideuchre_env.agents.advice.reasons import Situation, why
 from bideuchre_env.agents.expert.decision import PlayerWorkspace
 from bideuchre_env.agents.expert.win_table import win_table
 from bideuchre_env.agents.making import agent_of
+from bideuchre_env.agents.player import PlayerAgent
 from bideuchre_env.agents.protocols import AgentSource, CompleteAgent, Goal
-from bideuchre_env.agents.search.agent import InferenceAgent, PimcAgent
+from bideuchre_env.agents.search.agent import CALLERS, InferenceAgent, PimcAgent
 from bideuchre_env.agents.search.callers import best_chances, style_logs
 from bideuchre_env.agents.search.sampler import Report, load_kernels
 from bideuchre_env.agents.search.workspace import MOST_WORLDS, SearchWorkspace
@@ -35,7 +36,7 @@ from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array, new_rows
 
 DOUBT = 0.15  # of results in the auction, in standard deviations, if all others are people
-UNEXPLAINED = 0.02  # highest chance of calls, over the deals tried, up to which none explains them
+UNEXPLAINED = 0.02  # calls are unexplained if no deal tried gives them a higher chance
 MOST_NATS = 20.0  # limit of the evidence of one hand
 ALIKE = 0.2  # evidence that a seat's calls are about another seat, relative to that about itself
 LEAST_DOUBT = 0.05  # least chance that a seat is a person, and that it is an agent
@@ -58,7 +59,7 @@ def advise(
             int8 (D,), or a dict with "observation" and optionally "action_mask". Cards that the
             seat cannot see are not used.
         agent: the agent whose choice is reported: a name, a factory or an agent object. Its goal
-            orders the options.
+            orders the options. Only a named agent shares the belief of the results about callers.
         rules: the rules of an observation; None for an environment.
         worlds: number of deals of the unseen cards, drawn and weighted as by the agent
             `inference`. None: 200, or as many as `milliseconds` allows, up to 10,000.
@@ -111,7 +112,8 @@ def advise_row(
 class Advisor:
     """Advises on many positions under the same rules; see `advise` for the parameters.
 
-    An advisor is not thread-safe, because it reuses one workspace.
+    `people` are the seats at which people may sit; the others are known to be agents. An advisor is
+    not thread-safe, because it reuses one workspace.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class Advisor:
         worlds: int | None = None,
         milliseconds: float | None = None,
         seed: int = 0,
+        people: Sequence[int] = range(N_SEATS),
     ) -> None:
         self.rules = rules
         limits: dict[str, Any] = {}
@@ -131,14 +134,13 @@ class Advisor:
             limits = {**most, **limits, "milliseconds": milliseconds}
         named = isinstance(agent, str)  # an object may have another seed, and belief
         other = None if named and agent == "inference" else agent_of(agent, rules, seed=seed)
-        if named and other is not None and hasattr(other, "expect_people"):
-            other.expect_people()
-        callers = other.callers if isinstance(other, PimcAgent) else None
+        callers = other.callers if isinstance(other, (PimcAgent, PlayerAgent)) else None
         self.searcher = InferenceAgent(rules, seed=seed, callers=callers, **limits)
         if named and not limits and type(other) is InferenceAgent and other.goal == "game":
             self.searcher = other  # so that choice and figures are from the same deals
-        self.searcher.expect_people()
+        self.searcher.expect_people(people_chances(people))
         self.agent: CompleteAgent = self.searcher if other is None else other
+        self._expect = getattr(other, "expect_people", None) if named else None
         self.people: Array = self.searcher.space.choice_models["people"][0].copy()
         """The chance that a seat is a person, by seat, float64 (4,); see `learn`."""
         self.searcher.sampler.list_all_hands()
@@ -187,25 +189,27 @@ class Advisor:
 
         The players of a table are often alike, so a seat's calls also tell of the others. `dealt`
         is the state row, shape (1,), before the actions `played`, int64 (n,). A hand that was
-        passed out teaches nothing. Seats are never certain to be people, or agents, unless they are
-        by the option `callers`.
+        passed out teaches nothing, and neither do calls with a hand that is `unseen` in it. Seats
+        are never certain to be people, or agents, unless they are by `callers` or its `people`.
         """
         states, tables, hands = dealt.copy(), compile_tables(self.rules), dealt["hands"][0].copy()
-        gained, known = np.zeros(N_SEATS), np.zeros(N_SEATS, bool)
+        evidence, has_evidence = np.zeros(N_SEATS), np.zeros(N_SEATS, bool)
         for action in played.tolist():
             if states["phase"][0] > Phase.NAMING:
                 seat, logs = self._call_logs(states, hands)
                 own = np.arange(N_SEATS) == seat
-                gained, known = np.where(own | known, gained, logs[1] - logs[0]), known | ~own
-                if known.all():
+                evidence = np.where(own | has_evidence, evidence, logs[1] - logs[0])
+                has_evidence |= ~own
+                if has_evidence.all():
                     break
             step_row(states, tables, action)
         else:
             return
-        gained += ALIKE * (gained.sum() - gained)
-        doubts = (1.0 - self.people) * np.exp(-gained.clip(-MOST_NATS, MOST_NATS))
-        learned = self.people / np.maximum(self.people + doubts, 1e-9)
         unsure = (self.people > 0.0) & (self.people < 1.0)
+        evidence[~unsure | unseen(states[0], self.rules)] = 0.0
+        evidence += ALIKE * (evidence.sum() - evidence)
+        doubts = (1.0 - self.people) * np.exp(-evidence.clip(-MOST_NATS, MOST_NATS))
+        learned = self.people / np.maximum(self.people + doubts, 1e-9)
         self.people[unsure] = learned[unsure].clip(LEAST_DOUBT, 1.0 - LEAST_DOUBT)
 
     def _call_logs(self, states: Array, hands: Array) -> tuple[int, Array]:
@@ -238,7 +242,10 @@ class Advisor:
         check_array("observation", observation, np.int8, (size,), any_order=True)
         space, rows = self.searcher.space, np.array(observation[np.newaxis], order="C")
         masks = np.zeros((1, self.actions.n), np.int8)
-        space.choice_models["people"][0] = np.roll(self.people, -seat)
+        people = np.roll(self.people, -seat)
+        space.choice_models["people"][0] = people
+        if self._expect is not None:
+            self._expect(people)
         if not self.searcher.open(rows, masks, 0):
             raise OptionError(
                 "observation: expected that of a seat to act in a game of these rules"
@@ -270,7 +277,7 @@ class Advisor:
         )
 
     def _unexplained(self, counted: Counted, seat: int) -> tuple[int, ...]:
-        """Return the seats whose calls no hand explains, in the deals of a position of `seat`."""
+        """Return the seats whose calls are unlikely in all deals of a position of `seat`."""
         space, chances = self.searcher.space, np.ones(N_SEATS)
         if space.expert.views["phase"][0] == Phase.AUCTION:
             best_chances(space, counted.hands, chances)
@@ -369,7 +376,11 @@ class Advisor:
             worlds=len(counted.weights),
             effective=counted.effective,
             exact=counted.exact,
-            unexplained=first.unexplained,
+            unexplained=tuple(
+                seat
+                for seat in first.unexplained
+                if all(seat in each.unexplained for each in trials)
+            ),
             why=why(situation, taken),
         )
 
@@ -407,3 +418,25 @@ class Advisor:
             wins_error=wins_error,
             dominated=action != best and (certain or counted.dominated(action, best, self.figure)),
         )
+
+
+def people_chances(people: Sequence[int]) -> Array:
+    """Return the chance that a seat is a person, by seat, float64 (4,), before any calls.
+
+    `people` are the seats at which people may sit.
+    """
+    return CALLERS["people"] * np.isin(np.arange(N_SEATS), people)
+
+
+def unseen(state: Any, rules: Rules) -> Array:
+    """Return whether the others cannot tell the hand dealt to a seat after the play, bool (4,).
+
+    So are those of declarer and partner after an exchange, of a declarer who took up a kitty, and
+    of a partner who sits out if not all cards are dealt. `state` is a row with the contract.
+    """
+    t, declarer, level = compile_tables(rules)[0], int(state["declarer"]), int(state["level"])
+    hidden, exchanged = np.zeros(N_SEATS, bool), t["exchange"][level] > 0
+    undealt = rules.kinds * rules.copies > N_SEATS * rules.tricks
+    hidden[declarer] = exchanged or t["kitty"] > 0
+    hidden[declarer ^ 2] = exchanged or (t["alone"][level] and undealt)
+    return hidden

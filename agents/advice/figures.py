@@ -78,8 +78,8 @@ class Counted:
 
     @property
     def few(self) -> bool:
-        """Whether the worlds are too few for figures: an effective sample size below `ENOUGH`."""
-        return not self.exact and self.effective < ENOUGH
+        """Whether the worlds are too few for figures (`too_few`)."""
+        return too_few(self.exact, self.effective)
 
     def column(self, action: int) -> Array:
         """Return the outcomes of an action, `OUTCOMES` (m,)."""
@@ -121,6 +121,11 @@ class Counted:
         """Return figure(best) - figure(action) in each world, float64 (m,)."""
         differences: Array = self.column(best)[figure] - self.column(action)[figure]
         return differences.astype(float)
+
+
+def too_few(exact: bool, effective: float) -> bool:
+    """Whether worlds are too few for figures: not all, and an effective size below `ENOUGH`."""
+    return not exact and effective < ENOUGH
 
 
 def effective(weights: Array, design_effect: float = 1.0) -> float:

@@ -53,7 +53,7 @@ FITTED_MODEL = {
 """Parameters of `CHOICE_MODEL` except `reads_cards` and `people`; `agents/README.md` describes the
 fit."""
 CALLERS = {"agents": 0.0, "people": 0.9}
-"""The option `callers`: the chance that a seat is a person."""
+"""Values of the option `callers`, each with the chance that a seat is a person."""
 TriesWorlds = Callable[[SearchWorkspace, PlayerWorkspace | None, Array, Array], None]
 """Function that tries the candidates in worlds, with the arguments of `try_worlds`."""
 SOLVED = 3  # number of last tricks that the solver plays
@@ -152,10 +152,13 @@ class PimcAgent(RowAgent):
         self.callers = check_callers(callers)
         self.space.choice_models["people"] = CALLERS[callers or "agents"]
 
-    def expect_people(self) -> None:
-        """Expect people as callers, unless the option `callers` is set."""
+    def expect_people(self, chances: Array | float = CALLERS["people"]) -> None:
+        """Expect people as callers, unless the option `callers` is set.
+
+        `chances`, by relative seat, (4,), or one for all, are those that a seat is a person.
+        """
         if self.callers is None:
-            self.space.choice_models["people"] = CALLERS["people"]
+            self.space.choice_models["people"] = chances
 
     def load_net(self, net_cards: Any) -> NetAgent | None:
         """Return the net agent for the option `net_cards`, or None for a search without it.

@@ -97,14 +97,18 @@ def dealt_logs(space: SearchWorkspace, hands: Array, logs: Array) -> None:
 def best_chances(space: SearchWorkspace, hands: Array, chances: Array) -> None:
     """Write the highest chance of the calls of each of seats 1 to 3 to `chances`, float64 (4,).
 
-    It is the highest over deals of the open position, whose `hands`, int64 (n, 4), are by seat.
+    It is the highest over deals of the open position, whose `hands`, int64 (n, 4), are by seat. The
+    chance of several calls of a seat is their geometric mean.
     """
     record_history(space)
     for seat in range(1, N_SEATS):
-        last, best = last_call(space, seat), NEVER
+        last, best, calls = last_call(space, seat), NEVER, 0
+        moment = last
+        while moment >= 0:
+            calls, moment = calls + 1, space.moments[moment].before
         for j in range(len(hands)):
             best = max(best, calls_log(space, seat, last, hands[j, seat]))
-        chances[seat] = np.exp(best)
+        chances[seat] = np.exp(best / max(calls, 1))
 
 
 @kernel

@@ -41,6 +41,8 @@ def calls_hash(space: SearchWorkspace, seat: int) -> Word:
     word = mix(word + np.uint64(replay.hands_played))
     for part in (model.points, model.tricks, model.chance, model.error_rate, model.error_points):
         word = mix(word + np.uint64(part * MODEL_UNIT))
+    for part in (model.spread, model.taste, model.own, model.lowest, model.daring, model.doubt):
+        word = mix(word + np.uint64(part * MODEL_UNIT))
     word = mix(word + np.uint64(model.people[seat] * MODEL_UNIT))
     for part in (model.level, model.pass_, model.strain):
         word = mix(word + np.uint64(np.int64(part * MODEL_UNIT)))

@@ -4,9 +4,11 @@ A person chooses a strain by the expected tricks with partner (`calls.means`), a
 more or less well. Some count only their own tricks. The others count partner's too, and pass below
 half of all tricks. All pass if the count is below the lowest bid. Of those who bid some make the
 lowest bid, others the highest that they count. Lone bids compete by their chance of all tricks. The
-call network is not used, and the score does not matter. The parameters are
-those of `CHOICE_MODEL`, argument `model`; `legal` are calls as bits, bit 0 a pass, bit 1 + level
-that bid; `calls` is the record `auction.CALLS` after `weigh_hand`.
+call network is not used, and the score does not matter. Whether a seat is a person or an agent is
+mixed once for all its calls, and again in each of its cards (`likelihood.py`).
+
+The parameters are those of `CHOICE_MODEL`, argument `model`; `legal` are calls as bits, bit 0 a
+pass, bit 1 + level that bid; `calls` is the record `auction.CALLS` after `weigh_hand`.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from bideuchre_env.agents.search.workspace import ChoiceModel
 from bideuchre_env.core.records import Tables
 from bideuchre_env.runtime.jit import kernel
 
-HALF = 0.5  # share of all tricks below which those who count partner's tricks pass
-PARTNERS = 0.5  # partner's tricks for each of the opponents': a third of those that the hand lacks
+LEAST_SHARE = 0.5  # share of all tricks below which those who count partner's tricks pass
+# partner is expected to take one trick for every two of the opponents
+PARTNER_PER_OPPONENT_TRICK = 0.5
 
 
 @kernel
@@ -36,9 +39,9 @@ def people_chance(t: Tables, legal: int, did: int, calls: Calls, model: ChoiceMo
     for strain in range(t.n_strains):
         if named < 0 or named == strain:
             mean, share = calls.means[strain], model.own
-            own = mean - PARTNERS * (t.tricks - mean)
+            own = mean - PARTNER_PER_OPPONENT_TRICK * (t.tricks - mean)
             chance = share * counted_chance(t, legal, level, strain, own, 0.0, model)
-            least = HALF * t.tricks
+            least = LEAST_SHARE * t.tricks
             chance += (1.0 - share) * counted_chance(t, legal, level, strain, mean, least, model)
             total += chance * strain_share(t, -1, strain, calls, model)
     return total / (1.0 + alone)
@@ -82,20 +85,20 @@ def counted_chance(
         return 1.0 if level < 0 else 0.0
     speaks = 1.0
     if legal & 1:
-        speaks = reach(max(float(t.need[lowest]), least), mean, model)
+        speaks = chance_to_count(max(float(t.need[lowest]), least), mean, model)
     if level < 0:
         return 1.0 - speaks
     counted = speaks
     if t.need[level] > t.need[lowest]:
-        counted = reach(max(float(t.need[level]), least), mean, model)
+        counted = chance_to_count(max(float(t.need[level]), least), mean, model)
     if above <= t.tricks:
-        counted -= reach(max(float(above), least), mean, model)
+        counted -= chance_to_count(max(float(above), least), mean, model)
     chance = (1.0 - model.lowest) * counted / max(same, 1)
     return chance + model.lowest * speaks if level == lowest else chance
 
 
 @kernel
-def reach(need: float, mean: float, model: ChoiceModel) -> float:
+def chance_to_count(need: float, mean: float, model: ChoiceModel) -> float:
     """Return the chance that a person counts `need` tricks or more, if `mean` are expected."""
     return 0.5 - 0.5 * erf((need - mean) / (model.spread * sqrt(2.0)))
 

@@ -171,8 +171,8 @@ class _Comparison:
     def mistake(self, goal: Goal, part: float = 1.0) -> bool:
         """Whether the loss of the action taken is large enough and significant (see `review`).
 
-        No loss is so if the deals are too few.
-        `goal` is that of the reviewing agent. All thresholds are multiplied by `part`.
+        With too few deals no loss is significant. `goal` is that of the reviewing agent. All
+        thresholds are multiplied by `part`.
         """
         if self.few:
             return False

@@ -155,6 +155,8 @@ def _of_file(arguments: argparse.Namespace) -> int:
         return 0
     if chosen is advice.best:
         verdict = "was chosen"
+    elif advice.few and chosen.dominated:  # no figures
+        verdict = f"was chosen, but {advice.best.name} is certain to be as good"
     elif advice.few or chosen in advice.close:
         verdict = f"was chosen: {advice.tie}"
     else:

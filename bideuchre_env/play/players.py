@@ -10,6 +10,7 @@ import numpy as np
 
 from bideuchre_env._checks import brief, printable
 from bideuchre_env.agents.advice import Advice, Advisor
+from bideuchre_env.agents.advice.advising import people_chances
 from bideuchre_env.agents.random_agents import RandomAgent
 from bideuchre_env.agents.rule.certain import claim
 from bideuchre_env.core.observation.layout import layout_of
@@ -22,6 +23,7 @@ from bideuchre_env.evaluation.lockstep import choices_of
 from bideuchre_env.evaluation.seeding import seat_agent
 from bideuchre_env.records.record import PlayedHand
 from bideuchre_env.rules import actions
+from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
@@ -41,9 +43,10 @@ class Players:
         self._agents = {
             seat: seat_agent(name, rules, seed, seat, single=False) for seat, name in names.items()
         }
-        for agent in self._agents.values():
+        self._people = [seat for seat in range(N_SEATS) if seat not in names]
+        for seat, agent in self._agents.items():
             if hasattr(agent, "expect_people"):
-                agent.expect_people()
+                agent.expect_people(np.roll(people_chances(self._people), -seat))
         layout = layout_of(rules)
         self._seen = np.zeros((1, layout.size), np.int8)
         self._mask = np.zeros((1, actions.of(rules).n), np.int8)
@@ -51,7 +54,7 @@ class Players:
         """Arguments of kernels that write the observation and the mask of the seat to act."""
         self._claim_view = new_view()
         self._advisers: dict[str, Advisor] = {}
-        self._learned: dict[str, int] = {}  # hands from which each has learned
+        self._learned: dict[str, list[bytes]] = {}  # hands from which each has learned
 
     def decision(self, seat: int, hand: int, decisions: int) -> int:
         """Return the action of the agent whose turn it is, as a number; `AgentError` if it fails.
@@ -87,12 +90,16 @@ class Players:
         The hands that have `ended` show how the others call.
         """
         try:
-            if agent not in self._advisers:
-                self._advisers[agent], self._learned[agent] = Advisor(self._rules, agent), 0
+            hands = [hand.dealt + hand.actions.tobytes() for hand in ended]
+            learned = self._learned.get(agent, [])
+            # an undone hand cannot be unlearned
+            if agent not in self._advisers or learned != hands[: len(learned)]:
+                self._advisers[agent] = Advisor(self._rules, agent, people=self._people)
+                learned = []
             advisor = self._advisers[agent]
-            for hand in ended[self._learned[agent] :]:
+            for hand in ended[len(learned) :]:
                 advisor.learn(rows_of([hand.dealt]), hand.actions)
-            self._learned[agent] = len(ended)
+            self._learned[agent] = hands
             return advisor.of_row(self._states[0])
         except BidEuchreError:
             raise

@@ -1,23 +1,26 @@
 """Beliefs about callers: agents or people; the field of outside bidders."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.agent_games import decisions, searcher
 from support.commands import load_scripts
 from support.outside_bidders import STYLES, Cautious, Chain, Over, Sound
-from support.sessions import begin
+from support.sessions import begin, play, waits
 
 from bideuchre_env import agents, match
-from bideuchre_env.agents.advice import Advisor
+from bideuchre_env.agents.advice import Advisor, advising
+from bideuchre_env.agents.advice.advising import unseen
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.decision import weigh_hand
 from bideuchre_env.agents.search.agent import CALLERS
+from bideuchre_env.agents.search.callers import best_chances, dealt_logs
 from bideuchre_env.agents.search.candidates import begin as open_position
 from bideuchre_env.agents.search.chains import weigh_draws
 from bideuchre_env.agents.search.people import people_chance, strain_share
-from bideuchre_env.core.state import AUCTION, rows_of
+from bideuchre_env.core.state import AUCTION, new_states, rows_of
 from bideuchre_env.errors import OptionError
 from bideuchre_env.records.files import read_played
 from bideuchre_env.rules import actions
@@ -73,24 +76,47 @@ def test_a_person_makes_one_of_the_legal_calls(game):
 
 @pytest.mark.parametrize("game", VARIED)
 def test_likelihood_of_calls_is_a_mixture_by_seat(game):
-    """The dealt hand of a seat is weighed as if the seat were an agent, or a person."""
+    """The dealt hand of a seat is weighed as if the seat were an agent, or a person.
+
+    The chance that it is a person differs by seat.
+    """
     rules, n, compared = GAMES[game], 30, 0
     agent = searcher("inference", rules)
     agent.space.choice_models["reads_cards"] = 0
     for row, mask, state in decisions(rules, 3, seed=5, hands=2, every=2):
         if state["phase"] != AUCTION or state["calls_made"] == 0 or mask.sum() < 2:
             continue
-        logs = {}
-        for people in (0.0, 1.0, 0.3):
+        logs, chance = [], np.array([0.1, 0.3, 0.5, 0.8])
+        for people in (0.0, 1.0, chance):
             agent.space.choice_models["people"] = people
             agent.open(row[np.newaxis], mask[np.newaxis], 0)
             weigh_draws(agent.space, np.empty(n), 0, n)
-            logs[people] = agent.space.stored["logs"][:n, 1:].copy()
-        mixed = np.logaddexp(np.log(0.7) + logs[0.0], np.log(0.3) + logs[1.0])
-        exact = logs[0.3] > -15.0  # below, weighing may stop early
-        assert logs[0.3][exact] == pytest.approx(mixed[exact], abs=1e-9)
-        compared += int((logs[0.0] != logs[1.0]).sum())
+            logs.append(agent.space.stored["logs"][:n, 1:].copy())
+        by_agents, by_people, by_both = logs
+        mixed = np.logaddexp(np.log(1 - chance[1:]) + by_agents, np.log(chance[1:]) + by_people)
+        exact = by_both > -15.0  # below, weighing may stop early
+        assert by_both[exact] == pytest.approx(mixed[exact], abs=1e-9)
+        compared += int((by_agents != by_people).sum())
     assert compared > 100
+
+
+@pytest.mark.parametrize("part", ["spread", "taste", "own", "lowest", "daring", "doubt"])
+def test_a_changed_parameter_of_people_changes_the_likelihoods_of_one_searcher(part):
+    """Cached likelihoods are those of the present parameters."""
+    agent, changed = searcher("inference", RULES["barrie_v0"]), False
+    agent.expect_people()
+    models, usual = agent.space.choice_models, agent.space.choice_models[part].copy()
+    for row, mask, state in decisions(RULES["barrie_v0"], 3, seed=5, hands=2):
+        if state["phase"] != AUCTION or state["calls_made"] == 0 or mask.sum() < 2:
+            continue
+        logs = []
+        for value in (usual, 0.5 * usual):
+            models[part] = value
+            agent.open(row[np.newaxis], mask[np.newaxis], 0)
+            weigh_draws(agent.space, np.empty(30), 0, 30)
+            logs.append(agent.space.stored["logs"][:30, 1:].copy())
+        changed |= (logs[0] != logs[1]).any()
+    assert changed
 
 
 def test_option_callers():
@@ -109,7 +135,9 @@ def test_option_callers():
 @pytest.mark.parametrize(
     ("name", "callers"),
     [("inference", "people"), ("inference:goal=points", "people"), ("rule", "people"),
-     ("inference:callers=agents", "agents"), ("pimc:callers=agents", "agents")],
+     ("inference:callers=agents", "agents"), ("pimc:callers=agents", "agents"),
+     ("player:calls=inference:callers=agents,cards=rule", "agents"),
+     ("player:calls=rule,cards=pimc", "people")],
 )  # fmt: skip
 def test_advice_believes_in_people_unless_told_otherwise(name, callers):
     advisor = Advisor(RULES["cincinnati_v0"], name)
@@ -119,11 +147,51 @@ def test_advice_believes_in_people_unless_told_otherwise(name, callers):
     assert (advisor.searcher.space.choice_models["people"] == CALLERS[callers]).all()
 
 
-def test_agents_at_a_table_with_people_believe_in_people():
-    session = begin(agents=("inference", ["rule", "inference:callers=agents"]))
-    own = [agent for agent in session._players._agents.values() if hasattr(agent, "space")]
-    people = sorted(float(agent.space.choice_models["people"][0, 0]) for agent in own)
-    assert people == list(CALLERS.values())
+def believed(agent):
+    return agent.space.choice_models["people"][0].tolist()
+
+
+def test_agents_at_a_table_with_people_believe_in_people_at_their_seats():
+    """Beliefs are by relative seat: those of seat 3 begin with seat 3."""
+    agents = ("player:calls=inference,cards=rule", ["inference:callers=agents", "pimc"])
+    session = begin(people=(0,), agents=agents)
+    own = session._players._agents
+    assert believed(own[1]) == [0.0] * 4
+    assert believed(own[2].parts[0]) == [0.0, 0.0, 0.9, 0.0]
+    assert believed(own[3]) == [0.0, 0.9, 0.0, 0.0]
+    session = play(begin(people=(0, 2)), stop=waits)
+    session.advice("pimc")
+    advisor = session._players._advisers["pimc"]
+    assert advisor.people.tolist() == [0.9, 0.0, 0.9, 0.0]
+    expected = np.roll(advisor.people, -session.seat).tolist()
+    assert believed(advisor.searcher) == believed(advisor.agent) == expected
+
+
+def test_hints_forget_an_undone_hand(monkeypatch):
+    """A hand that is played again is learned once, and another way to play it replaces it."""
+
+    def learned(session):
+        play(session, stop=lambda game: game.hand == 2 and game.waits_for_person)
+        session.advice()
+        return session._players._advisers["inference"].people.tolist()
+
+    def back(session):
+        while session.hand > 1 or session.row["calls_made"] > 3:
+            session.undo()
+        return session
+
+    monkeypatch.setattr(advising, "LEAST_DOUBT", 1e-9)  # so that different evidence shows
+    session = begin("barrie_v0", agents=("rule", ["rule", "rule"]))
+    play(session, stop=waits)
+    session.act(0, "pass")
+    passed = learned(session)
+    back(session).act(0, session.legal()[-1])
+    other = learned(session)
+    assert other != passed
+    back(session).act(0, "pass")
+    assert learned(session) == passed
+    assert passed[0] != 0.9
+    assert passed[1:] == [0.0] * 3
 
 
 def test_advice_learns_from_finished_hands_who_calls_like_people(tmp_path):
@@ -141,16 +209,77 @@ def test_advice_learns_from_finished_hands_who_calls_like_people(tmp_path):
     assert np.mean(learned["Chain"]) > 0.6 > 0.4 > np.mean(learned["expert"])
 
 
+def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path):
+    """The chances of declarer and partner then change alike: by the calls of the others."""
+    file, differ, exchanged = tmp_path / "games.jsonl", 0, 0
+    match("club_v0", Over, "rash", boards=0, games=4, seed=2, records=file)
+    advisor = Advisor(RULES["club_v0"])
+    for _, hands in read_played(file):
+        for hand in hands:
+            ended = hand.ended[0]
+            if ended["level"] < 0:
+                continue
+            advisor.people[:], declarer = CALLERS["people"], int(ended["declarer"])
+            advisor.learn(rows_of([hand.dealt]), hand.actions)
+            alike = advisor.people[declarer] == advisor.people[declarer ^ 2]
+            if ended["given"][0] >= 0:
+                assert alike
+                exchanged += 1
+            else:
+                differ += not alike
+    assert exchanged
+    assert differ
+
+
+@pytest.mark.parametrize(
+    ("game", "level", "hidden"),
+    [("barrie_v0", 3, []), ("barrie_v0", 8, [1, 3]), ("barrie_v0", 10, []),
+     ("kitty", 3, [1]), ("kitty", 9, [1, 3]), ("cincinnati_v0", 6, [])],
+)  # fmt: skip
+def test_hands_that_the_others_cannot_tell_after_the_play(game, level, hidden):
+    """Those of an exchange and a kitty, and of a partner who sits out if cards are not dealt."""
+    state = new_states(1)
+    state["declarer"], state["level"] = 1, level
+    assert np.flatnonzero(unseen(state[0], GAMES[game])).tolist() == hidden
+
+
 def test_unlikely_calls_are_said_to_be_unexplained():
-    """No hand with at most one bower of spades and no ace of them bids a moon in spades."""
+    """Nobody bids a moon in spades without a bower, an ace or a king of them."""
     rules, own = RULES["barrie_v0"], ["JS", "JS", "JC", "AS", "AS", "KS", "KS", "JC"]
     row = known_position(rules, own, calls=["moon S", "pass"], dealer=3, seat=2)
     advice = Advisor(rules).of_row(row)
     assert advice.unexplained == (0,)
     assert json.loads(json.dumps(advice.to_dict()))["unexplained"] == [0]
-    assert advice.headline.endswith("No known style of bidding explains the calls of seat 0.")
+    assert advice.headline.endswith("seat 0 are unlikely with every hand in the deals tried.")
     row = known_position(rules, own, calls=["3 H", "pass"], dealer=3, seat=2)
     assert Advisor(rules).of_row(row).unexplained == ()
+
+
+def test_several_calls_of_a_seat_count_by_their_geometric_mean():
+    rules = RULES["barrie_v0"].replace(auction="until_passes")
+    agent, several = searcher("inference", rules), 0
+    for row, mask, state in decisions(rules, 4, seed=3, hands=2):
+        if state["phase"] != AUCTION:
+            continue
+        agent.open(row[np.newaxis], mask[np.newaxis], 0)
+        space, chances, logs = agent.space, np.ones(4), np.zeros(4)
+        hands = np.roll(state["hands"], -int(state["turn"]))
+        best_chances(space, hands[np.newaxis], chances)
+        dealt_logs(space, hands, logs)
+        calls = np.log(chances[1:]) != 0.0
+        ratio = logs[1:][calls] / np.log(chances[1:][calls])
+        assert ratio == pytest.approx(np.round(ratio))
+        several += int((ratio > 1.5).sum())
+    assert several
+
+
+def test_calls_are_unexplained_if_they_are_so_in_all_trials():
+    rules = RULES["cincinnati_v0"]
+    advisor = Advisor(rules, worlds=4)
+    row = known_position(rules, ["JS", "AS", "KS", "QH", "TH", "9C"], calls=["4"])
+    trial = advisor.try_row(row)
+    trials = [replace(trial, unexplained=seats) for seats in ((2, 3), (3,))]
+    assert advisor.advice(trials).unexplained == (3,)
 
 
 def test_lowest_raise_of_partners_suit_is_tried():

@@ -102,6 +102,26 @@ def test_advice_is_the_same_for_a_hand_for_a_record_and_in_python(games, capsys)
     assert compared > 6
 
 
+def test_few_deals_show_that_an_action_certain_to_take_all_tricks_is_as_good(tmp_path, capsys):
+    """The verdict on a dominated card agrees with the headline, and has no figures."""
+    path, checked = str(tmp_path / "games.jsonl"), 0
+    match("cincinnati_v0", "random", "rule", games=1, seed=3, records=path)
+    for game, record in enumerate(records_io.read(path), 1):
+        advisor, tables = Advisor(record.rules, "rule", 4), compile_tables(record.rules)
+        for number, hand in enumerate(record.played_hands(), 1):
+            row = rows_of([hand.dealt])
+            for ply, action in enumerate(hand.actions, 1):
+                advice = advisor.of_row(row, [action])
+                if checked < 2 and advice.few and advice.option(action).dominated:
+                    place = ("--game", str(game), "--hand", str(number), "--ply", str(ply))
+                    assert run("advise", path, *place, "--agent", "rule", "--worlds", "4") == 0
+                    last = capsys.readouterr().out.splitlines()[-1]
+                    assert last.endswith(f", but {advice.best.name} is certain to be as good.")
+                    checked += 1
+                step_row(row, tables, action)
+    assert checked
+
+
 def test_the_agent_and_the_number_of_deals_are_chosen(games, capsys):
     place = ("--game", "2", "--hand", "2", "--ply", "3")
     assert run("advise", games["cincinnati_v0"], *place, "--agent", "rule", *FEW) == 0

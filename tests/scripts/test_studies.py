@@ -19,7 +19,7 @@ from bideuchre_env.solver.values import set_contracts
 
 pytestmark = pytest.mark.slow
 
-STUDIES = ("beliefs", "compare_decisions", "exploit", "ladder", "late_bids")
+STUDIES = ("beliefs", "callers", "compare_decisions", "exploit", "ladder", "late_bids")
 NAMES = ("studies", "regret", "figures", *STUDIES)
 
 
@@ -103,6 +103,28 @@ def test_beliefs_cover_uniform_deals(scripts, tmp_path, monkeypatch):
     assert 0.0 <= row["covered"] <= 1.0
     assert row["rms"] < 12.0
     assert row["error"] < row["deviation"]
+
+
+@pytest.mark.search
+def test_beliefs_about_callers_are_compared_with_true_hands_and_fitting_deals(
+    scripts, tmp_path, monkeypatch
+):
+    """The default callers are found from any folder; one position may have no reference."""
+    callers = scripts["callers"]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(callers, "DRAWS", 100)
+    words = ["--variants", "cincinnati_v0", "--positions", "2", "--seeds", "1", "--seed", "3"]
+    rows = run(callers, tmp_path, *words)
+    assert [(row["stage"], row["callers"]) for row in rows] == [
+        (stage, name) for stage in callers.STAGES for name in callers.CALLERS
+    ]
+    assert all(row["n"] == 2 and np.isfinite(row["nats"]["mean"]) for row in rows)
+    rows = run(callers, tmp_path, *words, "--check", "coverage")
+    assert [row["callers"] for row in rows] == list(callers.CALLERS)
+    assert all(0.0 <= row["covered"]["mean"] <= 1.0 for row in rows)
+    monkeypatch.setattr(callers, "LEAST_PLAYED", 10**9)
+    with pytest.raises(OptionError, match="no position with a reference: more --positions"):
+        run(callers, tmp_path, *words, "--check", "coverage")
 
 
 def test_a_prediction_between_two_ranges_counts_in_the_upper_range(scripts):
