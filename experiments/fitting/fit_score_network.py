@@ -2,8 +2,9 @@
 
     script=experiments/fitting/fit_score_network.py
     python $script --seed 1 --games double_deck_v0 --hands 250000 --rounds 3
-    games="barrie_v0 club_v0 six_card_v0 pepper_v0"
+    games="club_v0 six_card_v0 pepper_v0"
     python $script --seed 1 --games $games --hands 150000 --rounds 3
+    python $script --seed 1 --games barrie_v0 --rounds 0
 
 made the shipped data (`--out agents/data`); that of Simplified is of an older version, without
 games near the end. Other parts of a file are kept. For each game the
@@ -20,6 +21,8 @@ script makes two things:
    new network on the trials of all rounds so far. A share `--near` of the games starts near the
    target, where a call's worth is farthest from the formula's.
 
+Barrie has no network: one fitted in this way wins 84 % of the games against the rule player instead
+of 80 %, but also bids alone where a bid with partner would do, and loses many points.
 Cincinnati, Indiana and partner's best have neither table nor network: with them, the expert won no
 more games against itself and the rule player than without. Before games near the target were tried,
 that was true of six cards, too.

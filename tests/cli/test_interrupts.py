@@ -43,7 +43,7 @@ CASES = {
     "boards": (["--out", "y/x.html"], "bideuchre_env.solver:makeable", 3),
     "prepare": (
         ["--variant", "six_card", "--option", "target=9"],
-        "bideuchre_env.training.prepare:expert_calls",
+        "bideuchre_env.training.prepare:fit_calls",
         1,
     ),
     "bench": ([], "bideuchre_env.bench.tasks:Setup", 1),
