@@ -1,4 +1,4 @@
-"""Check what searchers believe of callers: agents of the package, or others.
+"""Check the beliefs of searchers about callers: agents of the package, or others.
 
     python experiments/studies.py callers
     python experiments/studies.py callers --agents expert net --variants barrie_v0
@@ -212,14 +212,14 @@ def fitting_deals(
             deals["hands"][:, seat] = (1 << (cards + COPY_SHIFT * second)).sum(axis=1)
         deals["hands"][:, turn] = own
         for after in range(int(state["calls_made"])):
-            seen = np.zeros((len(deals), layout.size), np.int8)
+            observations = np.zeros((len(deals), layout.size), np.int8)
             masks = np.zeros((len(deals), n_actions), np.int8)
             every = np.arange(len(deals))
-            encode_rows(deals, tables, layout.offsets, every, seen, masks)
+            encode_rows(deals, tables, layout.offsets, every, observations, masks)
             who, choices = random.integers(len(players), size=len(deals)), every.copy()
             for number, player in enumerate(players):
                 if (mine := who == number).any():
-                    choices[mine] = choices_of(player, seen[mine], masks[mine])
+                    choices[mine] = choices_of(player, observations[mine], masks[mine])
             apply_rows(deals, tables, every, choices)
             seat = (first + after) & 3
             same = deals["calls"][:, seat] == state["calls"][seat]

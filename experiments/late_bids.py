@@ -100,9 +100,9 @@ def both_ways(
     players = np.zeros((hands, 4), np.int64)
     players[rows, last] = CALLER
     play_hands(rules, states, (agent,), players)
-    asked = (states["phase"] == AUCTION) & (states["turn"] == last)
-    asked &= (states["declarer"] >= 0) & ((states["declarer"] + last) & 1 == 1)
-    states, last = states[asked], last[asked]
+    deciding = (states["phase"] == AUCTION) & (states["turn"] == last)
+    deciding &= (states["declarer"] >= 0) & ((states["declarer"] + last) & 1 == 1)
+    states, last = states[deciding], last[deciding]
     observations = np.zeros((len(states), layout_of(rules).size), np.int8)
     masks = np.zeros((len(states), actions.of(rules).n), np.int8)
     offsets = layout_of(rules).offsets

@@ -38,7 +38,7 @@ from bideuchre_env.runtime.jit import Array, new_rows
 DOUBT = 0.15  # of results in the auction, in standard deviations, if all others are people
 UNEXPLAINED = 0.02  # calls are unexplained if no deal tried gives them a higher chance
 MOST_NATS = 20.0  # limit of the evidence of one hand
-ALIKE = 0.2  # evidence that a seat's calls are about another seat, relative to that about itself
+ABOUT_OTHERS = 0.2  # weight of a seat's calls as evidence about each other seat
 LEAST_DOUBT = 0.05  # least chance that a seat is a person, and that it is an agent
 
 
@@ -187,9 +187,10 @@ class Advisor:
     def learn(self, dealt: Array, played: Array) -> None:
         """Learn from a finished hand which seats call like people; later advice uses `people`.
 
-        The players of a table are often alike, so a seat's calls also tell of the others. `dealt`
+        The players at a table often call in the same style, so the calls of a seat are weak
+        evidence about the other seats. `dealt`
         is the state row, shape (1,), before the actions `played`, int64 (n,). A hand that was
-        passed out teaches nothing, and neither do calls with a hand that is `unseen` in it. Seats
+        passed out teaches nothing, and neither do calls with a hand of `hidden_hands`. Seats
         are never certain to be people, or agents, unless they are by `callers` or its `people`.
         """
         states, tables, hands = dealt.copy(), compile_tables(self.rules), dealt["hands"][0].copy()
@@ -206,8 +207,8 @@ class Advisor:
         else:
             return
         unsure = (self.people > 0.0) & (self.people < 1.0)
-        evidence[~unsure | unseen(states[0], self.rules)] = 0.0
-        evidence += ALIKE * (evidence.sum() - evidence)
+        evidence[~unsure | hidden_hands(states[0], self.rules)] = 0.0
+        evidence += ABOUT_OTHERS * (evidence.sum() - evidence)
         doubts = (1.0 - self.people) * np.exp(-evidence.clip(-MOST_NATS, MOST_NATS))
         learned = self.people / np.maximum(self.people + doubts, 1e-9)
         self.people[unsure] = learned[unsure].clip(LEAST_DOUBT, 1.0 - LEAST_DOUBT)
@@ -428,11 +429,12 @@ def people_chances(people: Sequence[int]) -> Array:
     return CALLERS["people"] * np.isin(np.arange(N_SEATS), people)
 
 
-def unseen(state: Any, rules: Rules) -> Array:
-    """Return whether the others cannot tell the hand dealt to a seat after the play, bool (4,).
+def hidden_hands(state: Any, rules: Rules) -> Array:
+    """Return for each seat whether the others cannot deduce its dealt hand after the play, bool.
 
-    So are those of declarer and partner after an exchange, of a declarer who took up a kitty, and
-    of a partner who sits out if not all cards are dealt. `state` is a row with the contract.
+    They cannot deduce the hands of declarer and partner after an exchange, of a declarer who took
+    up a kitty, and of a partner who sits out if not all cards are dealt. The result has the shape
+    (4,). `state` is a row with the contract.
     """
     t, declarer, level = compile_tables(rules)[0], int(state["declarer"]), int(state["level"])
     hidden, exchanged = np.zeros(N_SEATS, bool), t["exchange"][level] > 0

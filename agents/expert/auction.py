@@ -345,7 +345,7 @@ def natural_call(view: View, t: Tables, calls: Calls) -> int:
     best = best_call(t, calls)
     if best < 0:
         return -1
-    if t.alone[(best >> 3) - 1] and best >> 3 > 0:
+    if best >> 3 > 0 and t.alone[(best >> 3) - 1]:
         least = calls.worth[best >> 3, best & 7] - ALONE * calls.slope
         for call in range(8 * (1 + t.n_levels)):
             level, place = (call >> 3) - 1, call & 7

@@ -30,10 +30,10 @@ from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.view import add_kind, count, see_exchange, see_observation, show_hand
 from bideuchre_env.learning.sampling import hash_row
-from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS
+from bideuchre_env.rules.cards import MAX_TRICKS, N_SEATS, N_SUITS
 from bideuchre_env.rules.rules import Rules
-from bideuchre_env.runtime.intrinsics import lowest_bit, popcount, row_of
-from bideuchre_env.runtime.jit import Array, entry_kernel, kernel
+from bideuchre_env.runtime.intrinsics import nth_bit, popcount, row_of
+from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 
 MISJUDGED = 0.5  # tricks by which a third of the hands are overrated, and a third underrated
 FORGETS = 0.5  # probability that the side cards of earlier tricks are forgotten, at each card
@@ -148,7 +148,7 @@ def careless_card(view: View, t: Tables, legal: int, draw: float) -> int:
     trump if there is another card.
     """
     if view.led < 0:
-        return nth(legal, draw)
+        return random_kind(legal, draw)
     winners = winning_cards(view, t, legal)
     if winners and view.winning != 2:
         return highest(t, view.strain, winners)
@@ -156,16 +156,14 @@ def careless_card(view: View, t: Tables, legal: int, draw: float) -> int:
         if legal & ~spared:
             legal &= ~spared
     lows = 0
-    for suit in range(N_SEATS):
+    for suit in range(N_SUITS):
         held = legal & t.suit_bits[view.strain, suit]
         if held:
             lows |= 1 << lowest(t, view.strain, held)
-    return nth(lows, draw)
+    return random_kind(lows, draw)
 
 
-@kernel
-def nth(kinds: int, draw: float) -> int:
-    """Return a random kind of a set (bits), by a number in [0, 1)."""
-    for _ in range(int(draw * popcount(kinds))):
-        kinds &= kinds - 1
-    return lowest_bit(kinds)
+@inline_kernel
+def random_kind(kinds: int, draw: float) -> int:
+    """Return the kind of a set (bits) that a random number in [0, 1) selects."""
+    return nth_bit(kinds, int(draw * popcount(kinds)))

@@ -19,7 +19,7 @@ from bideuchre_env.agents.expert.call_features import Calls
 from bideuchre_env.agents.expert.decision import expert_bid, weigh_hand
 from bideuchre_env.agents.expert.tables import ExpertTables
 from bideuchre_env.agents.rule.agent import rule_card, useful_calls
-from bideuchre_env.agents.rule.bidding import call_action, may_name
+from bideuchre_env.agents.rule.bidding import call_action
 from bideuchre_env.agents.search.history import record_history
 from bideuchre_env.agents.search.people import people_chance, strain_share
 from bideuchre_env.agents.search.proposals import IMPOSSIBLE
@@ -155,21 +155,10 @@ def call_of(t: Tables, action: int, calls: Calls) -> tuple[int, int]:
 def strain_chance(t: Tables, level: int, strain: int, calls: Calls, model: ChoiceModel) -> float:
     """Return the chance that a seat names this strain for a contract of this level.
 
-    It is a softmax over the strains' tricks or, for a lone bid, chances, mixed with errors.
+    It is `strain_share`, mixed with errors.
     """
-    total, own, alone, exchange = 0.0, 0.0, t.alone[level], t.exchange[level]
-    for other in range(t.n_strains):
-        if not may_name(t, level, other):
-            continue
-        if alone:
-            best = calls.lone[exchange, calls.best_lone[exchange]]
-            part = exp((calls.lone[exchange, other] - best) / model.chance)
-        else:
-            part = exp((calls.means[other] - calls.means[calls.ranked[0]]) / model.tricks)
-        total += part
-        if other == strain:
-            own = part
-    return float(own / total * (1.0 - model.error_rate) + model.error_rate / t.n_strains)
+    share = strain_share(t, level, strain, calls, model.tricks, model.chance)
+    return float(share * (1.0 - model.error_rate) + model.error_rate / t.n_strains)
 
 
 @kernel
@@ -214,7 +203,7 @@ def person_log(space: SearchWorkspace, moment: Row, view: View) -> float:
     if not weigh_hand(view, t, players.learned, players.scratch[0], calls):
         return call_log(space, moment, view)
     if view.phase == NAMING:
-        chance = strain_share(t, view.level, did - t.trump_offset, calls, model)
+        chance = strain_share(t, view.level, did - t.trump_offset, calls, model.taste, model.doubt)
     else:
         chance = people_chance(t, moment.legal, did, calls, model)
     return log(max(chance, LEAST_CHANCE))

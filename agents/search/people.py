@@ -1,4 +1,4 @@
-"""Chance of a call by people: they count the tricks of their hand, and bid what they count.
+"""Chance of a call by people: they count the tricks of their hand, and bid this number.
 
 A person chooses a strain by the expected tricks with partner (`calls.means`), and counts tricks
 more or less well. Some count only their own tricks. The others count partner's too, and pass below
@@ -43,7 +43,7 @@ def people_chance(t: Tables, legal: int, did: int, calls: Calls, model: ChoiceMo
             chance = share * counted_chance(t, legal, level, strain, own, 0.0, model)
             least = LEAST_SHARE * t.tricks
             chance += (1.0 - share) * counted_chance(t, legal, level, strain, mean, least, model)
-            total += chance * strain_share(t, -1, strain, calls, model)
+            total += chance * strain_share(t, -1, strain, calls, model.taste, model.doubt)
     return total / (1.0 + alone)
 
 
@@ -104,10 +104,14 @@ def chance_to_count(need: float, mean: float, model: ChoiceModel) -> float:
 
 
 @kernel
-def strain_share(t: Tables, level: int, strain: int, calls: Calls, model: ChoiceModel) -> float:
-    """Return the share of people who prefer this strain, of those that `level` may name.
+def strain_share(
+    t: Tables, level: int, strain: int, calls: Calls, tricks: float, chance: float
+) -> float:
+    """Return the chance to prefer this strain, of the strains that may be named for `level`.
 
-    -1 stands for bids with partner, before their level is known.
+    It is a softmax over the expected tricks, with the temperature `tricks`, or for a lone bid over
+    the chances of all tricks, with the temperature `chance`. Level -1 stands for bids with partner,
+    before their level is known.
     """
     alone = bool(level >= 0 and t.alone[level] == 1)
     exchange, total, own = t.exchange[max(level, 0)], 0.0, 0.0
@@ -116,9 +120,9 @@ def strain_share(t: Tables, level: int, strain: int, calls: Calls, model: Choice
             continue
         if alone:
             best = calls.lone[exchange, calls.best_lone[exchange]]
-            part = exp((calls.lone[exchange, other] - best) / model.doubt)
+            part = exp((calls.lone[exchange, other] - best) / chance)
         else:
-            part = exp((calls.means[other] - calls.means[calls.ranked[0]]) / model.taste)
+            part = exp((calls.means[other] - calls.means[calls.ranked[0]]) / tricks)
         total += part
         if other == strain:
             own = part

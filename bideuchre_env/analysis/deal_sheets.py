@@ -162,7 +162,7 @@ def _par(par: Par) -> str:
 
 
 def _lone(lone: dict[str, tuple[tuple[str, ...], ...]]) -> str:
-    """Return a paragraph for the lone bids that make; bids that make alike share one."""
+    """Return a paragraph for the lone bids that make; those with equal strains are listed once."""
     names: dict[str, list[str]] = {}
     for name, by_seat in lone.items():
         seats = [

@@ -233,11 +233,11 @@ class _Maker:
 
         The results are the states before these, uint64 (m, W), 64 random bits for each, uint64
         (m,), the indices of their lines, in rising order, and the actions chosen, int64 (m,).
-        `first` is the number of the first hand. Each decision in `phases` is kept with probability
-        `share`. Its random bits depend on the seed, the number of the hand and the decision's
-        number in the hand.
+        `first` is the number of the first hand. Each decision in `phases` is sampled with
+        probability `share`. Its random bits depend on the seed, the number of the hand and the
+        decision's number in the hand.
         """
-        kept, streams = [], np.arange(first, first + len(lines), dtype=np.uint64)
+        parts, streams = [], np.arange(first, first + len(lines), dtype=np.uint64)
         streams = self.draws + streams * GOLDEN
         mix_words(streams)
         for live, choices in self._play(lines):
@@ -246,11 +246,11 @@ class _Maker:
             mix_words(words)
             draws = words ^ _SHARE
             mix_words(draws)
-            wanted = self.flags[lines["turn"][live] & 1, lines["phase"][live]] != 0
-            these = wanted & ((draws >> np.uint64(11)) * 2.0**-53 < self.share)
-            rows = live[these]
-            kept.append((_as_words(lines)[rows], words[these], rows, choices[these]))
-        states, words, rows, chosen = map(np.concatenate, zip(*kept, strict=True))
+            recorded = self.flags[lines["turn"][live] & 1, lines["phase"][live]] != 0
+            recorded &= (draws >> np.uint64(11)) * 2.0**-53 < self.share
+            rows = live[recorded]
+            parts.append((_as_words(lines)[rows], words[recorded], rows, choices[recorded]))
+        states, words, rows, chosen = map(np.concatenate, zip(*parts, strict=True))
         order = np.argsort(rows, kind="stable")
         return states[order], words[order], rows[order], chosen[order]
 

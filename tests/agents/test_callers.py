@@ -12,7 +12,7 @@ from support.sessions import begin, play, waits
 
 from bideuchre_env import agents, match
 from bideuchre_env.agents.advice import Advisor, advising
-from bideuchre_env.agents.advice.advising import unseen
+from bideuchre_env.agents.advice.advising import hidden_hands
 from bideuchre_env.agents.advice.position import known_position
 from bideuchre_env.agents.expert.decision import weigh_hand
 from bideuchre_env.agents.search.agent import CALLERS
@@ -48,7 +48,7 @@ def chances(space, legal, out):
         if legal >> (1 + t.call_levels[action]) & 1:
             out[action] = people_chance(t, legal, action, calls, model)
     for strain in range(t.n_strains):
-        total += strain_share(t, -1, strain, calls, model)
+        total += strain_share(t, -1, strain, calls, model.taste, model.doubt)
     out[-1] = total
     return True
 
@@ -139,7 +139,7 @@ def test_option_callers():
      ("player:calls=inference:callers=agents,cards=rule", "agents"),
      ("player:calls=rule,cards=pimc", "people")],
 )  # fmt: skip
-def test_advice_believes_in_people_unless_told_otherwise(name, callers):
+def test_advice_believes_in_people_unless_the_option_is_set(name, callers):
     advisor = Advisor(RULES["cincinnati_v0"], name)
     assert (advisor.people == CALLERS[callers]).all()
     row = known_position(RULES["cincinnati_v0"], ["JS", "AS", "KS", "QH", "TH", "9C"], calls=["4"])
@@ -210,7 +210,7 @@ def test_advice_learns_from_finished_hands_who_calls_like_people(tmp_path):
 
 
 def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path):
-    """The chances of declarer and partner then change alike: by the calls of the others."""
+    """Chances of declarer and partner then change equally: by the calls of the opponents."""
     file, differ, exchanged = tmp_path / "games.jsonl", 0, 0
     match("club_v0", Over, "rash", boards=0, games=4, seed=2, records=file)
     advisor = Advisor(RULES["club_v0"])
@@ -221,12 +221,12 @@ def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path
                 continue
             advisor.people[:], declarer = CALLERS["people"], int(ended["declarer"])
             advisor.learn(rows_of([hand.dealt]), hand.actions)
-            alike = advisor.people[declarer] == advisor.people[declarer ^ 2]
+            equal = advisor.people[declarer] == advisor.people[declarer ^ 2]
             if ended["given"][0] >= 0:
-                assert alike
+                assert equal
                 exchanged += 1
             else:
-                differ += not alike
+                differ += not equal
     assert exchanged
     assert differ
 
@@ -236,15 +236,15 @@ def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path
     [("barrie_v0", 3, []), ("barrie_v0", 8, [1, 3]), ("barrie_v0", 10, []),
      ("kitty", 3, [1]), ("kitty", 9, [1, 3]), ("cincinnati_v0", 6, [])],
 )  # fmt: skip
-def test_hands_that_the_others_cannot_tell_after_the_play(game, level, hidden):
-    """Those of an exchange and a kitty, and of a partner who sits out if cards are not dealt."""
+def test_hands_that_the_others_cannot_deduce_after_the_play(game, level, hidden):
+    """Of an exchange or a kitty, and of a partner who sits out if not all cards are dealt."""
     state = new_states(1)
     state["declarer"], state["level"] = 1, level
-    assert np.flatnonzero(unseen(state[0], GAMES[game])).tolist() == hidden
+    assert np.flatnonzero(hidden_hands(state[0], GAMES[game])).tolist() == hidden
 
 
-def test_unlikely_calls_are_said_to_be_unexplained():
-    """Nobody bids a moon in spades without a bower, an ace or a king of them."""
+def test_unlikely_calls_are_reported_as_unexplained():
+    """No seat bids a moon in spades without a bower, an ace or a king of spades."""
     rules, own = RULES["barrie_v0"], ["JS", "JS", "JC", "AS", "AS", "KS", "KS", "JC"]
     row = known_position(rules, own, calls=["moon S", "pass"], dealer=3, seat=2)
     advice = Advisor(rules).of_row(row)

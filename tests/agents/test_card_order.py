@@ -12,7 +12,7 @@ import pytest
 from oracles import plain_solver, reference
 from oracles.plain_solver import all_lines
 from support.agent_games import CINCINNATI, Position, decisions, live_rows, look, played, start
-from support.expert_ending import by_every_line, searched
+from support.expert_ending import by_every_line, ending_values
 from support.solver_positions import random_ending
 
 from bideuchre_env import agents, solver
@@ -162,9 +162,9 @@ def test_the_experts_search_of_the_last_tricks_equals_trying_every_card():
         seat, hands = int(state["turn"]), [hand(state, seat) for seat in range(4)]
         if len(hands[seat]) > 3:
             continue
-        found = searched(state, compile_tables(LOW), hands)
+        values = ending_values(state, compile_tables(LOW), hands)
         for card, tricks in by_every_line(hands, on_table(state), seat, "NT").items():
-            assert found[card][0] == found[found[card][1]][0] == tricks
+            assert values[card][0] == values[values[card][1]][0] == tricks
             tried += 1
     assert tried > 500
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.agent_games import BARRIE, CINCINNATI, CLUB, SIMPLIFIED, Position, decisions, per_hand
-from support.expert_ending import by_every_line, searched
+from support.expert_ending import by_every_line, ending_values
 from support.kernels import callable_from_python
 from support.solver_positions import random_endings
 
@@ -82,14 +82,14 @@ def test_a_card_of_the_search_must_gain_more_than_its_error():
 
 
 def test_the_search_gives_the_tricks_of_every_line():
-    alike = 0
+    equivalent = 0
     for ending in random_endings(400, 3, most=3):
         known = ending.hands, ending.table, ending.seat, ending.strain, ending.absent
-        found = searched(ending.row[0], compile_tables(ending.rules), ending.hands)
+        values = ending_values(ending.row[0], compile_tables(ending.rules), ending.hands)
         for card, tricks in by_every_line(*known).items():
-            assert found[card][0] == found[found[card][1]][0] == tricks
-            alike += found[card][1] != card
-    assert alike > 20
+            assert values[card][0] == values[values[card][1]][0] == tricks
+            equivalent += values[card][1] != card
+    assert equivalent > 20
 
 
 @pytest.mark.parametrize("variant", RULES)

@@ -24,7 +24,7 @@ see, number_cards, begin_world, try_cards, class_of = map(
 )
 
 
-def searched(state, tables, hands):
+def ending_values(state, tables, hands):
     """By card of the seat to act: the tricks of its side after it, and an equivalent card."""
     seat, t = int(state["turn"]), tables[0]
     view, deal = views.new_view()[0], new_rows(endgame.SAMPLED_DEAL, 1)[0]
