@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from study_tools import games_of, mean, write_json
+from study_tools import games_of, mean, plus_minus, write_json
 
 import bideuchre_env
 from bideuchre_env._columns import markdown_table
@@ -133,13 +133,7 @@ def play_games(rules: Rules, agent: CompleteAgent, states: Array) -> None:
 
 
 def cells(row: dict[str, Any]) -> list[str]:
-    """Return the cells of a row of the table."""
-    shares = [
-        f"{100 * row[key]['mean']:.1f} %" for key in ("won", "won_with_a_pass") if row["bids"]
-    ]
-    gain = row["difference"]
-    if row["bids"] > 1:
-        half = 50 * (gain["high"] - gain["low"])
-        shares.append(f"{100 * gain['mean']:+.1f} ± {half:.1f} %")
-    shares += [""] * (3 - len(shares))
-    return [row["variant"], row["agent"], row["to_go"], f"{row['bids']:,}", *shares]
+    """Return the cells of a row of the table; shares of games are from 0 to 1."""
+    shares = plus_minus(row["won"]), plus_minus(row["won_with_a_pass"])
+    gain = plus_minus(row["difference"], "+")
+    return [row["variant"], row["agent"], row["to_go"], f"{row['bids']:,}", *shares, gain]

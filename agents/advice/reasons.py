@@ -38,9 +38,8 @@ from bideuchre_env.agents.protocols import Goal
 from bideuchre_env.core.records import View
 from bideuchre_env.core.state import Phase
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import COPY_SHIFT, hand_kinds
+from bideuchre_env.rules.cards import COPY_SHIFT, STRAIN_WORDS, hand_kinds
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 

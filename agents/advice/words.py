@@ -10,9 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from bideuchre_env.core.records import View
-from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.records.words import card_words as full_name
-from bideuchre_env.rules.cards import CARD_NAMES, LOW, MAX_KINDS, N_SUITS, NO_TRUMP, SUITS
+from bideuchre_env.rules.cards import (
+    CARD_NAMES,
+    LOW,
+    MAX_KINDS,
+    N_SUITS,
+    NO_TRUMP,
+    STRAIN_WORDS,
+    SUITS,
+)
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
            "eleven", "twelve")  # fmt: skip

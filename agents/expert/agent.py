@@ -68,7 +68,7 @@ class ExpertAgent(KernelAgent):
             "lean": "extra odds that a bidder holds cards of its suit, in quarters",
             **GOAL_OPTION,
         },
-        milliseconds=0.05,
+        milliseconds=0.03,
     )
 
     def __init__(

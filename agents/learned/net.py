@@ -70,7 +70,7 @@ class NetAgent(LearnedAgent):
             "veto": "points by which the network may rate a searched card worse",
             **GOAL_OPTION,
         },
-        milliseconds=0.005,
+        milliseconds=0.0024,
     )
 
     def __init__(

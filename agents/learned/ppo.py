@@ -75,7 +75,7 @@ class PpoAgent(LearnedAgent):
     info = AgentInfo(
         "PPO: two networks, for calls and cards, trained from scratch by self-play.",
         WEIGHTS_OPTION,
-        milliseconds=0.005,
+        milliseconds=0.002,
     )
 
     def __init__(

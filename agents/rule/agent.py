@@ -135,7 +135,7 @@ class RuleAgent(KernelAgent):
     info = AgentInfo(
         "Bids the strength of its hand, plays by maxims of good players, counts cards.",
         {"boldness": "tricks added to its estimate of a hand in the auction; may be negative"},
-        milliseconds=0.001,
+        milliseconds=0.0006,
     )
 
     def __init__(

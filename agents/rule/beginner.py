@@ -88,7 +88,7 @@ class BeginnerAgent(KernelAgent):
     info = AgentInfo(
         "Plays like `rule`, but misjudges hands, forgets cards and plays some carelessly.",
         {"mistakes": "probability of a careless card, times the tricks of a hand"},
-        milliseconds=0.001,
+        milliseconds=0.0008,
     )
 
     def __init__(self, rules: Rules, *, seed: int | None = None, mistakes: float = 1.0) -> None:

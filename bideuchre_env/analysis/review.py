@@ -15,8 +15,8 @@ from bideuchre_env._intervals import Z
 from bideuchre_env.agents.advice.words import number_word
 from bideuchre_env.core.state import Phase
 from bideuchre_env.records.look import Look
-from bideuchre_env.records.words import SIDES, STRAIN_WORDS
-from bideuchre_env.rules.cards import STRAINS
+from bideuchre_env.records.words import SIDES
+from bideuchre_env.rules.cards import STRAIN_WORDS, STRAINS
 from bideuchre_env.solver.par import Par
 
 WIDTH = 80

@@ -15,9 +15,8 @@ from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import NotationError
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.render import card_text
-from bideuchre_env.records.words import STRAIN_WORDS
 from bideuchre_env.rules.actions import Actions
-from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAINS, plain_letters
+from bideuchre_env.rules.cards import CARD_NAMES, N_SEATS, STRAIN_WORDS, STRAINS, plain_letters
 
 BID, TRUMP, PASS = "bid ", "trump ", "pass"
 _MOST_LISTED = 12

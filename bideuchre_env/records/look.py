@@ -13,7 +13,7 @@ from bideuchre_env.core.legality import lays_away, legal_names
 from bideuchre_env.core.replay import last_caller_row
 from bideuchre_env.core.state import Outcome, Phase, new_states
 from bideuchre_env.core.tables import compile_tables
-from bideuchre_env.records.words import STRAIN_WORDS, action_to_do, card_words
+from bideuchre_env.records.words import action_to_do, card_words
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.bids import Bid
 from bideuchre_env.rules.cards import (
@@ -21,6 +21,7 @@ from bideuchre_env.rules.cards import (
     MAX_TRICKS,
     N_SEATS,
     NO_TRUMP,
+    STRAIN_WORDS,
     hand_names,
     parse_card,
     sort_key,

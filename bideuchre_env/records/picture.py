@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from bideuchre_env.core.state import Phase
 from bideuchre_env.records.look import Look
-from bideuchre_env.records.words import STRAIN_WORDS, TO_DO
-from bideuchre_env.rules.cards import N_SEATS, NO_TRUMP, STRAINS, hand_names
+from bideuchre_env.records.words import TO_DO
+from bideuchre_env.rules.cards import N_SEATS, NO_TRUMP, STRAIN_WORDS, STRAINS, hand_names
 
 WIDTH, HEIGHT = 760, 488
 PALE = 0.45  # opacity of cards that may not be played, and of the last trick

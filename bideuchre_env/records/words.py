@@ -8,8 +8,7 @@ from typing import Any, Protocol
 from bideuchre_env.core.legality import lays_away
 from bideuchre_env.core.state import Phase
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import STRAIN_WORDS as STRAIN_WORDS
-from bideuchre_env.rules.cards import STRAINS, SUITS
+from bideuchre_env.rules.cards import STRAIN_WORDS, STRAINS, SUITS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 

@@ -20,9 +20,9 @@ from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.records.look import Look, last_caller
 from bideuchre_env.records.picture import SHAPES
-from bideuchre_env.records.words import STRAIN_WORDS, action_words, card_words
+from bideuchre_env.records.words import action_words, card_words
 from bideuchre_env.rules import actions
-from bideuchre_env.rules.cards import N_SEATS, STRAINS
+from bideuchre_env.rules.cards import N_SEATS, STRAIN_WORDS, STRAINS
 from bideuchre_env.rules.parse import parse_seat
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
