@@ -51,7 +51,8 @@ def test_a_built_in_agent_describes_itself_and_its_options(name):
 
 
 def test_the_agents_of_levels_make_most_of_their_lone_contracts(capsys):
-    for name, _ in LEVELS.values():
+    """More than half at the easiest level, and more than three in five at the others."""
+    for level, (name, _) in LEVELS.items():
         counts = lone_contracts()[name]
         assert run("agents", name) == 0
         words = " ".join(capsys.readouterr().out.partition("lone contracts made: ")[2].split())
@@ -63,7 +64,7 @@ def test_the_agents_of_levels_make_most_of_their_lone_contracts(capsys):
                 limits = f"95% interval {interval.low:.0%} to {interval.high:.0%})"
                 assert f"{share}{interval.mean:.0%}, {limits}" in words
         made, bid = (sum(count[key] for count in counts.values()) for key in ("made", "bid"))
-        assert made > bid / 2 > 0
+        assert made > (0.5 if level == "easy" else 0.6) * bid > 0
 
 
 def test_the_list_has_every_agent(capsys):
