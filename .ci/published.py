@@ -96,6 +96,8 @@ def outline(node: Any) -> Any:
         return [outline(each) for each in node if not is_docstring(each)]
     if not isinstance(node, ast.AST):
         return node
+    if isinstance(node, ast.JoinedStr):  # Python 3.12.1 adds empty texts
+        node.values = [each for each in node.values if getattr(each, "value", None) != ""]
     values = ((name, outline(value)) for name, value in ast.iter_fields(node))
     return type(node).__name__, [pair for pair in values if pair[1] not in (None, [])]
 

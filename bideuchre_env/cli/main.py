@@ -20,6 +20,7 @@ from bideuchre_env.cli import (
     bench,
     boards,
     compile,
+    evaluate,
     hand,
     match,
     play,
@@ -36,7 +37,7 @@ from bideuchre_env.errors import BidEuchreError, OutputError
 from bideuchre_env.runtime.interrupts import quit_on_signals
 
 COMMANDS = (
-    *(play, match, tournament, agents, variants, records),
+    *(play, match, tournament, evaluate, agents, variants, records),
     *(advise, hand, quiz, boards, prepare, bench, compile),
 )
 

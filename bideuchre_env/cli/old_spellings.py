@@ -51,7 +51,7 @@ def _named(command: str, rest: list[str]) -> list[str]:
         return ["records", command, *rest]
     if command == "selfplay":
         return ["match", *_with_records(rest)]
-    if command not in FIELDS:
+    if command not in FIELDS or (command == "evaluate" and _is_protocol(rest)):
         return [command, *rest]
     option, out = FIELDS[command], ["--out", f"runs/{command}"]
     _notice("", f"{command} A", f"tournament A {option[0]}")
@@ -60,6 +60,11 @@ def _named(command: str, rest: list[str]) -> list[str]:
     if any(word.startswith(option[0][:4]) for word in rest):  # perhaps abbreviated
         option = []
     return ["tournament", *rest, *out, *option]
+
+
+def _is_protocol(rest: list[str]) -> bool:
+    """Return whether arguments of `evaluate` are those of the present command of this name."""
+    return any(word.startswith("--pro") or word in ("-h", "--help") for word in rest)
 
 
 def _with_records(rest: list[str]) -> list[str]:

@@ -87,16 +87,16 @@ def table_of(data: Data) -> list[Data]:
             own = [row["rating"] for row in rows if row["agent"] == agent and row["rating"]]
             if len(own) == len(data["tricks"]):
                 row = {"variant": ALL, "agent": agent, **_strength(data, ALL, agent)}
-                rows.append(row | {"rating": _mean_rating(own)})
+                rows.append(row | {"rating": mean_of(own)})
     return rows
 
 
-def _mean_rating(ratings: list[Data]) -> Data:
-    """Return the mean of ratings on several variants; their errors are independent."""
+def mean_of(intervals: list[Data]) -> Data:
+    """Return the mean of intervals whose errors are independent, as those of several variants."""
     means, lows, highs = np.array(
-        [[each[k] for k in ("mean", "low", "high")] for each in ratings]
+        [[each[k] for k in ("mean", "low", "high")] for each in intervals]
     ).T
-    n, mean = len(ratings), float(means.mean())
+    n, mean = len(intervals), float(means.mean())
     low, high = (math.hypot(*(means - ends)) / n for ends in (lows, highs))
     return Interval(mean, mean - low, mean + high).to_dict()
 
@@ -167,15 +167,17 @@ def _of_agents(data: Data, rows: list[Data]) -> list[tuple[str, Cells]]:
     more = [["agent", "mean", *over[0][1:]]]
     for row in rows:
         agent, rate = row["agent"], row["decisions_per_second"]
-        cells = [_points(row.get("points_per_hand")), _range(row["games_won"], 100, 1, " %")]
+        cells = [points_text(row.get("points_per_hand")), _range(row["games_won"], 100, 1, " %")]
         cells += [_range(row["rating"], 1, 0), f"{float(f'{rate:.3g}'):,.0f}" if rate else ""]
         strength.append([agent, *cells])
         if opponents := row.get("opponents"):
-            cells = ["" if name == agent else _points(opponents[name]) for name in data["field"]]
+            cells = [
+                "" if name == agent else points_text(opponents[name]) for name in data["field"]
+            ]
             over.append([agent, *cells])
         if "more_than_first" in row:
             less = (row["more_by_opponent"][name] for name in data["field"])
-            more.append([agent, *map(_points, (row["more_than_first"], *less))])
+            more.append([agent, *map(points_text, (row["more_than_first"], *less))])
     used = [k for k in range(5) if any(row[k] for row in strength[1:])]
     return [
         ("Strength", [[row[k] for k in used] for row in strength]),
@@ -188,13 +190,13 @@ def _of_partners(data: Data, rows: list[Data]) -> list[tuple[str, Cells]]:
     agents, keys = data["entrants"], ("self_play", "cross_play", "difference")
     summary = [["agent", *(key.replace("_", "-") for key in keys)]]
     summary += [
-        [each["agent"], *(_points(each[k]) for k in keys)] for each in rows if "agent" in each
+        [each["agent"], *(points_text(each[k]) for k in keys)] for each in rows if "agent" in each
     ]
     pairs, both, more = pair_rows(rows), [["", *agents]], [["", *agents]]
     for a in agents:
         own = [pairs.get((a, b), {}) for b in agents]
-        both.append([a, *(_points(row.get("points_per_hand")) for row in own)])
-        more.append([a, *(_points(row.get("more_than_self_play", {}).get(a)) for row in own)])
+        both.append([a, *(points_text(row.get("points_per_hand")) for row in own)])
+        more.append([a, *(points_text(row.get("more_than_self_play", {}).get(a)) for row in own)])
     return [
         ("Self-play and cross-play", summary),
         ("Points per hand of the row's agent with the column's agent as partner", both),
@@ -218,7 +220,8 @@ def pair_scores(data: Data) -> dict[str, Scores]:
     return tables
 
 
-def _points(interval: Data | None) -> str:
+def points_text(interval: Data | None) -> str:
+    """Format an interval of points per hand; "" for None."""
     if interval is None:
         return ""
     return f"{interval['mean']:+.2f} ± {Interval(**interval).half:.2f}"

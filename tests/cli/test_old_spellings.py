@@ -41,7 +41,7 @@ def test_an_old_spelling_is_parsed_as_the_present_one(old, new, capsys):
     assert old_parsed | {"parser": 0, "run": 0} == parsed | {"parser": 0, "run": 0}
 
 
-@pytest.mark.parametrize("new", [new for _, new in OLD])
+@pytest.mark.parametrize("new", [*(new for _, new in OLD), "evaluate rule --protocol v1"])
 def test_the_present_spelling_has_no_notice(new, capsys):
     assert present(new.split()) == (new.split(), None)
     assert capsys.readouterr().err == ""
