@@ -92,7 +92,7 @@ def table_of(data: Data) -> list[Data]:
 
 
 def mean_of(intervals: list[Data]) -> Data:
-    """Return the mean of intervals whose errors are independent, as those of several variants."""
+    """Return the mean of intervals whose errors are independent."""
     means, lows, highs = np.array(
         [[each[k] for k in ("mean", "low", "high")] for each in intervals]
     ).T
