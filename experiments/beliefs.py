@@ -223,7 +223,7 @@ def cover(searcher: InferenceAgent, chance: float, position: Position, args: Arg
     row = reference(searcher, position, action)
     means, halves, sizes = [], [], []
     for seed in range(args.seeds):
-        advice = Advisor(searcher.rules, seed=seed).of_observation(
+        advice = Advisor(searcher.rules, seed=seed, people=()).of_observation(
             position.observation, position.mask, [action]
         )
         points = next(option.points for option in advice.options if option.action == action)
@@ -263,7 +263,7 @@ def calibrate(rules: Rules, args: Args) -> list[Row]:
     partnered = [position for position in first.values() if not position.lone]
     n = min(len(lone), len(partnered))
     some = [partnered[i] for i in np.linspace(0, len(partnered), n, endpoint=False, dtype=int)]
-    advisor, rows = Advisor(rules, "expert", seed=args.seed), []
+    advisor, rows = Advisor(rules, "expert", seed=args.seed, people=()), []
     for name, group in (("alone", lone), ("with partner", some)):
         pairs = []
         for position in group:

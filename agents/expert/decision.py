@@ -29,7 +29,7 @@ from bideuchre_env.agents.rule.agent import (
     useful_calls,
 )
 from bideuchre_env.agents.rule.bidding import Scratch, call_action
-from bideuchre_env.agents.rule.discards import undominated
+from bideuchre_env.agents.rule.discards import worth_trying
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.core.records import State, Tables, View
 from bideuchre_env.core.state import AUCTION, NAMING, PLAY
@@ -51,9 +51,9 @@ class CardNetwork(NamedTuple):
 
 @kernel
 def best_card(
-    s: State, seat: int, view: View, t: Tables, legal: int, card: int, net: CardNetwork | None
+    s: State, seat: int, view: View, t: Tables, tried: int, card: int, net: CardNetwork | None
 ) -> tuple[int, int]:
-    """Return the best of the `legal` kinds (bits) by the network if it beats `card` by the margin.
+    """Return the best of the `tried` kinds (bits) by the network if it beats `card` by the margin.
 
     `card`, the rule player's choice, is the result otherwise. `view` is that of the seat in state
     `s`. Also returns the symmetry of the outputs, for `points_of`.
@@ -61,11 +61,10 @@ def best_card(
     if net is None:
         return card, 0
     symmetry, best = weigh_cards(s, seat, view, t, net), card
-    left = undominated(view, t, legal)
     least = points_of(net, symmetry, card) + net.margin
-    while left:
-        kind = lowest_bit(left)
-        left &= left - 1
+    while tried:
+        kind = lowest_bit(tried)
+        tried &= tried - 1
         worth = points_of(net, symmetry, kind)
         if kind != card and worth > least:
             best, least = kind, worth
@@ -144,12 +143,12 @@ def decide(s: State, seat: int, view: View, legal: int, work: PlayerWorkspace) -
     if view.phase == AUCTION or view.phase == NAMING:
         calls = useful_calls(view, t, legal)
         return expert_bid(view, calls, t, work.learned, work.scratch[0], work.calls[0])
-    card = rule_card(view, t, legal)
-    if legal & (legal - 1):
-        best, symmetry = best_card(s, seat, view, t, legal, card, work.cards)
+    card, tried = rule_card(view, t, legal), worth_trying(view, t, legal)
+    if tried & (tried - 1):
+        best, symmetry = best_card(s, seat, view, t, tried, card, work.cards)
         card = best
         if view.phase == PLAY:
-            searched = endgame_card(s, seat, view, t, work.deals[0], work.searcher, legal, best)
+            searched = endgame_card(s, seat, view, t, work.deals[0], work.searcher, tried, best)
             card = unless_vetoed(searched, best, symmetry, work.cards)
     return t.card_offset + card
 

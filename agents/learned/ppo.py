@@ -14,7 +14,7 @@ from typing import NamedTuple
 from bideuchre_env.agents.learned.shipped import LearnedAgent, fitting_weights
 from bideuchre_env.agents.protocols import WEIGHTS_OPTION, AgentInfo
 from bideuchre_env.agents.rule.agent import certain_action, legal_choice, useful_calls
-from bideuchre_env.agents.rule.discards import undominated
+from bideuchre_env.agents.rule.discards import worth_trying
 from bideuchre_env.core.state import AUCTION
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.learning.feature_rows import list_inputs, output_of
@@ -105,7 +105,7 @@ def best_action(
 
     `first` must be the first legal action. An action that is certain to take every trick left has
     priority. The last bidder's partnered bids above the lowest are skipped (`useful_calls`), and so
-    are dominated cards of an exchange (`undominated`).
+    are cards that give away a higher card than necessary (`worth_trying`).
     """
     features, t = work.features, work.features.tables[0]
     p, known, view = features.places[0], features.known[0], features.views[0]
@@ -114,17 +114,17 @@ def best_action(
     if certain >= 0:
         return legal_choice(certain, mask, t)
     calls = useful_calls(view, t, legal)
-    cards = undominated(view, t, legal)
+    cards = worth_trying(view, t, legal)
     n, symmetry = list_inputs(known, t, 0, p, view, True, features.active)
     add_up(n, work)
     best, most = first, -inf
     for action in range(first, stop):
         if view.phase == AUCTION:
             call = 1 + t.call_levels[action]
-            worth_trying = calls >> call & 1 == 1
+            tried = calls >> call & 1 == 1
         else:
-            worth_trying = action < t.card_offset or cards >> (action - t.card_offset) & 1 == 1
-        if mask[action] and worth_trying:
+            tried = action < t.card_offset or cards >> (action - t.card_offset) & 1 == 1
+        if mask[action] and tried:
             output = work.outputs[output_of(features, symmetry, action)]
             if output > most:
                 best, most = action, output

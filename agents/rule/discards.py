@@ -7,15 +7,19 @@ least as many tricks with the higher one: it has the same length in every suit, 
 beats every card that the lower one beats. So the declarer gives up the lowest card of a suit before
 the others, and partner passes the highest. Cards of different suits are not compared.
 
+`worth_trying` is what agents weigh: these cards in an exchange, and to a trick that they do not win
+the lowest card of each suit.
+
 Cards laid away for a kitty are chosen in the same way, also in contracts with partner, where the
 lower card is usually, but not always, better to lay away.
 """
 
 from __future__ import annotations
 
+from bideuchre_env.agents.rule.certain import winning_cards
 from bideuchre_env.core.card_order import highest, lowest
 from bideuchre_env.core.records import Tables, View
-from bideuchre_env.core.state import GIVING, PASSING
+from bideuchre_env.core.state import GIVING, PASSING, PLAY
 from bideuchre_env.core.view import count, count_held
 from bideuchre_env.runtime.intrinsics import lowest_bit
 from bideuchre_env.runtime.jit import kernel
@@ -185,3 +189,24 @@ def undominated(view: View, t: Tables, kinds: int) -> int:
             kind = lowest(t, strain, held) if view.phase == GIVING else highest(t, strain, held)
             bits |= 1 << kind
     return bits
+
+
+@kernel
+def worth_trying(view: View, t: Tables, legal: int) -> int:
+    """Return the `legal` kinds (bits) without those that give away a higher card than necessary.
+
+    In an exchange they are `undominated`. Of the cards that do not win the trick so far, they are
+    the lowest of each suit: the higher one takes more tricks later, except in rare positions in
+    which it must win a trick that partner should win. All leads are worth trying.
+    """
+    if view.phase != PLAY:
+        return undominated(view, t, legal)
+    if view.led < 0:
+        return legal
+    strain, kept = view.strain, winning_cards(view, t, legal)
+    losers = legal & ~kept
+    while losers:
+        suit = t.suit_bits[strain, t.suit_of[strain, lowest_bit(losers)]]
+        kept |= 1 << lowest(t, strain, losers & suit)
+        losers &= ~suit
+    return kept

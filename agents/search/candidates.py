@@ -30,7 +30,7 @@ from bideuchre_env.agents.rule.bidding import (
     lone_strain,
     may_name,
 )
-from bideuchre_env.agents.rule.discards import undominated
+from bideuchre_env.agents.rule.discards import worth_trying
 from bideuchre_env.agents.rule.win_curve import read_time
 from bideuchre_env.agents.search.playouts import play_out
 from bideuchre_env.agents.search.workspace import MOST_CANDIDATES, Plan, SearchWorkspace
@@ -105,7 +105,7 @@ def begin(space: SearchWorkspace, observations: Array, masks: Array, i: int) -> 
             list_calls(space, useful_calls(view, t, legal))
     else:
         first = t.trump_offset if view.phase == NAMING else t.card_offset
-        bits = undominated(view, t, legal)
+        bits = worth_trying(view, t, legal)
         while bits:
             add_candidate(plan, first + lowest_bit(bits))
             bits &= bits - 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bideuchre_env.agents.expert.decision import PlayerWorkspace, best_card, decide
 from bideuchre_env.agents.rule.agent import rule_card
 from bideuchre_env.agents.rule.certain import certain_card
+from bideuchre_env.agents.rule.discards import worth_trying
 from bideuchre_env.agents.search.workspace import SearchWorkspace
 from bideuchre_env.core.records import State
 from bideuchre_env.core.state import NAMING, PLAY
@@ -67,5 +68,6 @@ def net_kind(s: State, bits: int, net: PlayerWorkspace | None) -> int:
     see(s, t, s.turn, view)
     kind = rule_card(view, t, bits)
     if certain_card(view, t, bits) < 0:
-        kind, _ = best_card(s, s.turn, view, t, bits, kind, net.cards)
+        tried = worth_trying(view, t, bits)
+        kind, _ = best_card(s, s.turn, view, t, tried, kind, net.cards)
     return kind

@@ -1,10 +1,10 @@
-"""Dominated cards of an exchange: of two cards of a suit, the higher is kept, or is passed."""
+"""Dominated cards: of two cards of a suit, the higher is kept, or in an exchange is passed."""
 
 from itertools import combinations
 
 import numpy as np
 import pytest
-from oracles.reference import deck, height, suit_of
+from oracles.reference import deck, height, suit_of, winner_of
 from support.agent_games import (
     BARRIE,
     LEARNED,
@@ -108,6 +108,48 @@ def test_no_agent_gives_up_or_passes_a_dominated_card(name, game, n):
         assert not is_dominated(card, hand, phase, strain), (phase, strain, hand, card)
         phases.add(phase)
     assert phases == {GIVING, PASSING}
+
+
+def wasted_cards(rules, agent, n, seed):
+    """The losing cards that an agent plays in n hands though it has a lower one of the suit.
+
+    Also the number of tricks to which it played one of two losing cards of a suit.
+    """
+    names, states = actions.of(rules).names, start(rules, n, seed=seed)
+    tables, tricks, wasted, choices_made = compile_tables(rules), [[] for _ in range(n)], [], 0
+    while len(live := live_rows(states)):
+        choices = agent.act_rows(*look(rules, states, live))
+        for g, choice in zip(live, choices.tolist(), strict=True):
+            row, trick = states[g], tricks[g]
+            if row["phase"] != PLAY:
+                continue
+            if row["led"] < 0:
+                trick.clear()
+            strain, seat, card = STRAINS[int(row["strain"])], int(row["turn"]), names[choice]
+            trick.append((seat, card))
+            if len(trick) > 1 and winner_of(trick, strain) != seat:
+                hand = hand_names(int(row["hands"][seat]))
+                suit = [held for held in hand if suit_of(held, strain) == suit_of(card, strain)]
+                loses = [held for held in suit if loses_to(trick, seat, held, strain)]
+                choices_made += len(set(loses)) > 1
+                if any(better(card, held, strain) for held in loses):
+                    wasted.append((list(trick), hand))
+        apply_rows(states, tables, live, choices)
+    return wasted, choices_made
+
+
+def loses_to(trick, seat, card, strain):
+    """Whether `card` instead of the last card of a trick, by `seat`, does not win so far."""
+    return winner_of([*trick[:-1], (seat, card)], strain) != seat
+
+
+@pytest.mark.parametrize("game", ["cincinnati_v0", "barrie_v0", "double_deck_v0"])
+@pytest.mark.parametrize("name", ["expert", *LEARNED])
+def test_no_agent_wastes_the_higher_of_two_losing_cards(name, game):
+    rules = RULES[game]
+    wasted, choices_made = wasted_cards(rules, agents.make(name, rules), 150, seed=6)
+    assert wasted == []
+    assert choices_made > 500
 
 
 def test_the_right_bower_is_passed_rather_than_the_left():

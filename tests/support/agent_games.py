@@ -10,7 +10,7 @@ import pytest
 from bideuchre_env import agents, match
 from bideuchre_env.agents.data import parts_of
 from bideuchre_env.agents.rule.agent import certain_action, useful_calls
-from bideuchre_env.agents.rule.discards import undominated
+from bideuchre_env.agents.rule.discards import worth_trying
 from bideuchre_env.agents.search.sampler import WorldSampler
 from bideuchre_env.core import one_row
 from bideuchre_env.core.observation.layout import layout_of
@@ -189,7 +189,7 @@ def settle(observations, masks, tables, offsets, known, views, certain, reduced)
             call = 0 if action == 0 else 1 + (action - 1) // t.strains_per_bid
             if bits >> call & 1 == 0:
                 reduced[i, action] = 0
-        cards = undominated(view, t, read_mask(t, PLAY, mask))
+        cards = worth_trying(view, t, read_mask(t, PLAY, mask))
         for kind in range(t.kinds):
             if cards >> kind & 1 == 0:
                 reduced[i, t.card_offset + kind] = 0
