@@ -40,7 +40,8 @@ from bideuchre_env.runtime.jit import Array
 MOST_CONSIDERED = 1000  # maximum of the option `considered`
 WORLDS = 200  # default number of worlds tried for a card
 PLAYED_OUT = 200  # default number of worlds tried for a call, a strain or an exchange
-STANDARD_ERRORS = 1.0  # by which a candidate must beat `expert_action` if there are no priors
+# by which a candidate must beat `expert_action` if it has no prior, or is a `surprising` call
+STANDARD_ERRORS = 1.0
 STAGE = 40  # worlds per batch without a time limit, and before the first `drop_hopeless`
 CALLS_CONSIDERED = 6  # default of `considered` before the play
 LAST_CARDS = 2  # cards in hand up to which the expert's deals are better than uniform worlds
@@ -246,7 +247,7 @@ class PimcAgent(RowAgent):
         """Return the best action in the worlds tried so far, or `expert_action` without search."""
         if self.takes_expert_action():
             return int(self.space.plans[0]["expert_action"])
-        return int(choose(self.space.plans, self.standard_errors))
+        return int(choose(self.space.plans, self.space.expert.tables, self.standard_errors))
 
 
 class InferenceAgent(PimcAgent):

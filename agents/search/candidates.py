@@ -398,20 +398,35 @@ def drop_hopeless(plans: Array) -> int:
     return left
 
 
+@kernel
+def surprising(t: Tables, action: int, expected: int) -> bool:
+    """Whether people would expect the call `expected` rather than `action`, if they are as good.
+
+    So it is for a lone bid instead of another call, and for another strain of the same bid; see
+    `auction.natural_call`.
+    """
+    if action == expected or action >= t.trump_offset or t.call_levels[action] < 0:
+        return False
+    level, other = t.call_levels[action], t.call_levels[expected]
+    if t.alone[level]:
+        return other < 0 or not t.alone[other]
+    return level == other
+
+
 @entry_kernel
-def choose(plans: Array, standard_errors: float) -> int:
+def choose(plans: Array, tables: Array, standard_errors: float) -> int:
     """Return the action of the candidate with the highest `known_gain`.
 
-    It is `expert_action` if no world was tried or no gain is positive. Without priors,
-    `standard_errors` standard errors are subtracted from each gain over `expert_action`.
+    It is `expert_action` if no world was tried or no gain is positive. Without priors, and from
+    those of `surprising` calls, `standard_errors` standard errors are subtracted.
     """
-    plan = plans[0]
+    plan, t = plans[0], tables[0]
     if plan.n == 0 or plan.total <= 0.0:
         return plan.expert_action
     best, most = index_of(plan, plan.expert_action), 0.0
     for i in range(plan.n):
         gain, error = known_gain(plan, i)
-        if plan.has_priors == 0:
+        if plan.has_priors == 0 or surprising(t, plan.actions[i], plan.expert_action):
             gain -= standard_errors * error
         if gain > most + 1e-9:
             best, most = i, gain

@@ -31,6 +31,7 @@ from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import features_of
 from bideuchre_env.learning.network import evaluate, network_of
+from bideuchre_env.rules import actions
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.jit import entry_kernel, new_rows
 from bideuchre_env.solver import solve
@@ -166,13 +167,39 @@ def test_the_error_of_the_best_candidate_counts_too():
     assert left_of(plans) == [FIRST, SECOND, THIRD]
 
 
+@pytest.mark.parametrize(
+    ("expected", "other", "doubted"),
+    [
+        ("bid 4 H", "bid 4 D", True),
+        ("bid 4 H", "bid call-2 H", True),
+        ("pass", "bid call-2 H", True),
+        ("bid call-2 H", "bid call-2 D", False),
+        ("bid 4 H", "bid 3 D", False),
+        ("bid 4 H", "pass", False),
+        ("KH", "AH", False),
+    ],
+)
+def test_a_call_that_people_would_not_expect_must_be_better_by_a_standard_error(
+    expected, other, doubted
+):
+    """Among calls of about the same worth: another strain of the same bid, or alone."""
+    rules = RULES["barrie_v0"]
+    names, tables = list(actions.of(rules).names), compile_tables(rules)
+    for gain in (0.5 * ERROR, 1.5 * ERROR):
+        plans = plan_of([0.0, 0.0], [0.0, gain / 0.8], **WEIGHED)
+        plans["actions"][0][:2] = names.index(expected), names.index(other)
+        plans["expert_action"] = names.index(expected)
+        right = expected if doubted and gain < ERROR else other
+        assert names[choose(plans, tables, 1.0)] == right
+
+
 @pytest.mark.parametrize("prior_error", [0.0, 0.5])
 @pytest.mark.parametrize("gain", [0.0625, 0.3, 1.0])
 def test_a_constant_gain_in_all_worlds_is_chosen(gain, prior_error):
     plans = plan_of([0.0] * 4, [0.0, gain, gain / 2, gain], worlds=80, prior_error=prior_error)
     assert left_of(plans)[:2] == [FIRST, SECOND]
     assert THIRD not in plans["actions"][0][: plans["n"][0]]
-    assert choose(plans, 1.0) in (SECOND, SECOND + 2)
+    assert choose(plans, compile_tables(RULES["barrie_v0"]), 1.0) in (SECOND, SECOND + 2)
 
 
 @entry_kernel
@@ -217,7 +244,7 @@ def test_priors_and_trials_are_weighed_by_their_errors(plan, chosen):
 def test_once_all_worlds_are_tried_the_gain_alone_decides(all_worlds, chosen):
     plans = plan_of([0.0, -0.5], [0.0, 0.1], prior_error=0.5, worlds=10, spread=3.0)
     plans["all_worlds"] = all_worlds
-    assert choose(plans, 1.0) == chosen
+    assert choose(plans, compile_tables(RULES["barrie_v0"]), 1.0) == chosen
 
 
 @entry_kernel
