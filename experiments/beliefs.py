@@ -252,7 +252,8 @@ def calibrate(rules: Rules, args: Args) -> list[Row]:
     """Return rows of `by_range` for lone contracts, and for at most as many partnered ones.
 
     A contract is predicted at the first card of the defender who plays first. The prediction is for
-    the card that `expert` plays; choosing the best of many predictions would bias it.
+    the card that `expert` plays; choosing the best of many predictions would bias it. Predictions
+    from `few` deals, which advice does not print, are left out.
     """
     decisions, states = positions(rules, args.hands, args.seed)
     first: dict[int, Position] = {}  # by hand
@@ -267,8 +268,9 @@ def calibrate(rules: Rules, args: Args) -> list[Row]:
     for name, group in (("alone", lone), ("with partner", some)):
         pairs = []
         for position in group:
-            set_chance = advisor.of_observation(position.observation, position.mask).choice.made
-            if set_chance is not None:
+            advice = advisor.of_observation(position.observation, position.mask)
+            set_chance = advice.choice.made
+            if set_chance is not None and not advice.few:
                 state = states[position.hand]
                 made = state["points"][int(state["declarer"]) & 1] > 0
                 pairs.append((1.0 - set_chance.mean, made))
