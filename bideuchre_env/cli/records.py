@@ -269,8 +269,7 @@ def _write_page(
 
     With a `reviewer` each review is printed, and every action is marked with its cost. The file is
     reserved before the first game is read, and is written atomically. Raises `OptionError` without
-    games, for more than
-    `MOST_GAMES`, or if the file exists (unless `--force`).
+    games, for more than `MOST_GAMES`, or if the file exists (unless `--force`).
     """
     from bideuchre_env.records.page.page import replays_page
 
