@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.advice.advice import LEAST, Advice, Option, amount
+from bideuchre_env.agents.advice.advice import Advice, Option, amount
 from bideuchre_env.agents.advice.advising import Advisor
 from bideuchre_env.agents.advice.figures import mean
 from bideuchre_env.agents.advice.reasons import Situation
+from bideuchre_env.analysis.review import POINTS
 from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.one_row import replay_row
 from bideuchre_env.core.state import Phase, rows_of
@@ -80,15 +81,15 @@ def choose(
     """Take positions of the hands, in random order; yield a question, or None if it is not clear.
 
     Questions are calls, strains to name, leads, and the cards of defenders against a lone bid (see
-    `asks`). A question has a best choice whose advantage over each other one is larger than its
-    95 % interval, and at most `LARGEST` points over the second. A bid of the first two choices
-    becomes the contract in at least `STANDS` of the deals; cards of the first two are of different
-    suits. A hand has one question. After an answer "pass", the next answer to a call is a bid.
+    `asks`). The advantage of the best choice over each other one is larger than its 95 % interval,
+    and from `POINTS` to `LARGEST` points over the second. A bid among the first two choices becomes
+    the contract in at least `STANDS` of the deals; cards of the first two are of different suits.
+    A hand has one question. After an answer "pass", the next answer to a call is a bid.
 
     Args:
         hands: the hands as played, see `GameRecord.played_hands`.
-        first: advises on each position, with the `PART` of the deals; the most are dropped then.
-        advisor: advises on the others.
+        first: advises on each position, in `PART` of the deals of `advisor`.
+        advisor: advises again on those that may be questions.
         kind: "bid" for calls and strains, "play" for cards, or "both".
         seed: fixes the order of the hands, and the positions.
     """
@@ -151,8 +152,8 @@ def _lesson(row: Array, advisor: Advisor, part: float = 1.0) -> Advice | None:
         bool(gaps)
         and not advice.few
         and advice.choice is advice.best
-        and all(gap.mean > part * gap.half and gap.mean >= LEAST for gap in gaps)
-        and 0.0 < advice.options[1].loss <= LARGEST
+        and all(gap.mean > part * gap.half for gap in gaps)
+        and POINTS <= advice.options[1].loss <= LARGEST
     )
     return advice if is_clear and _matters(trial, advice.options[:2]) else None
 
