@@ -82,8 +82,8 @@ def choose(
 
     Questions are calls, strains to name, leads, and the cards of defenders against a lone bid (see
     `asks`). The advantage of the best choice over each other one is larger than its 95 % interval,
-    and from `POINTS` to `LARGEST` points over the second. A bid among the first two choices becomes
-    the contract in at least `STANDS` of the deals; cards of the first two are of different suits.
+    and from `POINTS` to `LARGEST` points over the second. The first bid of these two becomes the
+    contract in at least `STANDS` of the deals; two cards are of different suits.
     A hand has one question. After an answer "pass", the next answer to a call is a bid.
 
     Args:
@@ -159,16 +159,14 @@ def _lesson(row: Array, advisor: Advisor, part: float = 1.0) -> Advice | None:
 
 
 def _matters(trial: Situation, options: Sequence[Option]) -> bool:
-    """Whether the options differ in suit, if they are cards, and often win the auction, if bids."""
-    t, strain, suits = compile_tables(trial.rules)[0], int(trial.view["strain"]), []
-    for option in options:
-        if option.name.startswith("bid "):
-            declares = trial.counted.column(option.action)["declarer"] == 0
-            if mean(declares, trial.counted.weights) < STANDS:
-                return False
-        elif trial.view["phase"] == Phase.PLAY:
-            suits.append(int(t["suit_of"][strain, parse_card(option.name)]))
-    return len(suits) == len(set(suits))
+    """Whether the options differ in suit, if cards, and the first bid often wins the auction."""
+    t, view, counted = compile_tables(trial.rules)[0], trial.view, trial.counted
+    if view["phase"] == Phase.PLAY:
+        kinds = [parse_card(option.name) for option in options]
+        return len({int(t["suit_of"][view["strain"], kind]) for kind in kinds}) == len(kinds)
+    bids = [option.action for option in options if option.name.startswith("bid ")]
+    declares = counted.column(bids[0])["declarer"] == 0 if bids else np.ones(len(counted.weights))
+    return mean(declares, counted.weights) >= STANDS
 
 
 def quiz_page(questions: Sequence[Question], rules: Rules, name: str, note: str = "") -> str:

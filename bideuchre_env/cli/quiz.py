@@ -1,9 +1,10 @@
 """Write a page of questions for a class, with answers: `bideuchre quiz`.
 
 Write a printable page, one HTML file without a script: what do you bid, what do you play? The
-positions come from games of the agent expert against itself. In each, one choice is clearly the
-best, but not by much. The answers are on a page of their own at the end, with the expected points
-of the best choices from sampled deals of the hidden cards.
+positions come from games of the agent expert against itself: calls, strains to name, leads, and
+cards of defenders against a lone bid. In each, one choice is clearly the best, but not by much. The
+answers are on a page of their own at the end, with the expected points of the best choices from
+sampled deals of the hidden cards.
 
     bideuchre quiz --variant barrie_v0 --hands 6 --out quiz.html
     bideuchre quiz --variant six_card_v0 --kind bid --seed 2 --out bids.html

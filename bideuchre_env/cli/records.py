@@ -157,8 +157,8 @@ def show(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         _write_page(arguments, games, reviewer)
     elif reviewer is not None:
-        for number, record in games:
-            _print_review(number, record, reviewer)
+        for count, (number, record) in enumerate(games):
+            _print_review(count, number, record, reviewer)
     else:
         _print_games(games, set(arguments.hand or []))
     return BAD if bad else 0
@@ -253,10 +253,10 @@ def _reviewer(arguments: argparse.Namespace) -> Reviewer | None:
     return reviewed
 
 
-def _print_review(number: int, record: GameRecord, reviewer: Reviewer) -> Review:
-    """Review a game, print the review, and return it."""
+def _print_review(count: int, number: int, record: GameRecord, reviewer: Reviewer) -> Review:
+    """Review a game after `count` others, print the review, and return it."""
     review = reviewer(number, record)
-    print(f"Game {number}: {review}\n", flush=True)
+    print("\n" * bool(count) + f"Game {number}: {review}", flush=True)
     return review
 
 
@@ -284,8 +284,8 @@ def _write_page(
                     "--game or --first"
                 )
             numbers.append(f"game {number}")
+            notes.append(reviewer and _print_review(len(records), number, record, reviewer).notes())
             records.append(record)
-            notes.append(reviewer and _print_review(number, record, reviewer).notes())
         if not records:
             raise OptionError("--html: the file has no such game")
         write_file(output, replays_page(records, notes, names=numbers))
