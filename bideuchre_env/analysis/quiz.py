@@ -33,7 +33,6 @@ LATEST_TRICK = 3  # number of tricks before a question, at most: the reader sees
 LARGEST = 4.0  # points that the second choice may lose; a larger loss is a trivial question
 STANDS = 0.5  # least share of the deals in which a bid becomes the contract
 PART = 0.25  # of the deals of a question, in which each position is tried first
-CALLS = 0.75  # share of calls and strains among the positions tried; clear cards are rarer
 TRIES = 4  # positions tried of each hand, at most
 _ASK = {Phase.AUCTION: "What do you call?", Phase.NAMING: "Which strain do you name?"}
 _STYLE = """
@@ -97,10 +96,11 @@ def choose(
     tables, passes = compile_tables(rules), 0  # passes less bids among the answers
     done = set[tuple[int, int]]()
     for at in random.permutation(np.repeat(np.arange(len(hands)), TRIES)).tolist():
-        wanted = random.choice(KINDS, p=(CALLS, 1.0 - CALLS)) if kind == "both" else kind
+        wanted = KINDS[random.integers(len(KINDS))] if kind == "both" else kind
         row, plies, rows = rows_of([hands[at].dealt]), [], []
         for ply, action in enumerate(hands[at].actions):
-            if asks(row[0], rules) == wanted and (at, ply) not in done:
+            is_spare = passes > 0 and action == 0  # a pass, though the next answer is a bid
+            if asks(row[0], rules) == wanted and (at, ply) not in done and not is_spare:
                 plies.append(ply)
                 rows.append(row.copy())
             replay_row(row, tables, np.array([action], np.int64))
