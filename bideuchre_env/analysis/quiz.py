@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 
-from bideuchre_env.agents.advice.advice import Advice, amount, clearly_behind
+from bideuchre_env.agents.advice.advice import Advice, Option, amount
 from bideuchre_env.agents.advice.advising import Advisor
+from bideuchre_env.agents.advice.figures import mean
+from bideuchre_env.agents.advice.reasons import Situation
+from bideuchre_env.analysis.review import POINTS
+from bideuchre_env.core.legality import legal_names
 from bideuchre_env.core.one_row import replay_row
 from bideuchre_env.core.state import Phase, rows_of
 from bideuchre_env.core.tables import compile_tables
@@ -19,41 +24,38 @@ from bideuchre_env.records.page.sheet import table
 from bideuchre_env.records.record import PlayedHand
 from bideuchre_env.records.svg import table_svg
 from bideuchre_env.records.words import signed
-from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.cards import N_SEATS, parse_card
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 
-KINDS = {
-    "bid": (Phase.AUCTION, Phase.NAMING),
-    "play": (Phase.GIVING, Phase.PASSING, Phase.PLAY),
-    "both": tuple(phase for phase in Phase if phase <= Phase.PLAY),
-}
+KINDS = ("bid", "play")
 LATEST_TRICK = 3  # number of tricks before a question, at most: the reader sees all of them
 LARGEST = 4.0  # points that the second choice may lose; a larger loss is a trivial question
-_ASK = {
-    Phase.AUCTION: "What do you call?",
-    Phase.NAMING: "Which strain do you name?",
-    Phase.GIVING: "Which card do you give up?",
-    Phase.PASSING: "Which card do you pass to your partner?",
-}
+STANDS = 0.5  # least share of the deals in which a bid becomes the contract
+PART = 0.25  # of the deals of a question, in which each position is tried first
+TRIES = 4  # positions tried of each hand, at most
+_ASK = {Phase.AUCTION: "What do you call?", Phase.NAMING: "Which strain do you name?"}
 _STYLE = """
 body { margin: 0 auto; padding: 12px 16px; max-width: 780px; background: var(--paper);
   color: var(--ink); font: 15px/1.4 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
 h1 { font-size: 22px; margin: 0 0 4px; }
 h2 { font-size: 16px; margin: 0 0 4px; }
 p { margin: 2px 0 6px; }
-article { margin: 14px 0; padding-top: 8px; border-top: 1px solid var(--edge);
+article { margin: 12px 0; padding-top: 8px; border-top: 1px solid var(--edge);
   break-inside: avoid; }
-svg { display: block; width: 100%; max-width: 620px; height: auto; margin: 4px auto; }
+.question { display: grid; grid-template-columns: minmax(0, 1fr) 220px; gap: 0 16px; }
+.question svg { grid-area: 1 / 1 / 2 / 2; width: 100%; height: auto; }
 .answers { break-before: page; }
 .line { border-bottom: 1px solid var(--ink); height: 24px; }
 table { width: 100%; border-collapse: collapse; font-size: 13px; margin: 4px 0; }
 th, td { padding: 2px 6px; text-align: right; font-weight: 400; }
 th:first-child { text-align: left; font-weight: 600; }
 thead th { color: var(--dim); }
-@page { margin: 14mm; }
-@media print { body { padding: 0; max-width: none; font-size: 10.5pt; }
-  svg { max-width: 130mm; } table { font-size: 9.5pt; } }
+@page { margin: 12mm 14mm; }
+@media (max-width: 600px) { .question { display: block; } }
+@media print { body { padding: 0; max-width: none; font-size: 10pt; } table { font-size: 9.5pt; }
+  article { margin: 0 0 3mm; padding-top: 2mm; }
+  .question { display: grid; grid-template-columns: 122mm minmax(0, 1fr); } }
 """
 
 
@@ -68,50 +70,103 @@ class Question:
 
 
 def choose(
-    hands: Sequence[PlayedHand], advisor: Advisor, *, kind: str = "both", seed: int = 0
+    hands: Sequence[PlayedHand],
+    first: Advisor,
+    advisor: Advisor,
+    *,
+    kind: str = "both",
+    seed: int = 0,
 ) -> Iterator[Question | None]:
-    """Take a position of each hand, in random order; yield a question, or None if it is not clear.
+    """Take positions of the hands, in random order; yield a question, or None if it is not clear.
 
-    A question has a best choice whose advantage over the second is larger than its 95 % interval,
-    but at most `LARGEST` points. After an answer "pass", the next
-    answer to a call is a bid.
+    Questions are calls, strains to name, leads, and the cards of defenders against a lone bid (see
+    `asks`). The advantage of the best choice over each other one is larger than its 95 % interval,
+    and from `POINTS` to `LARGEST` points over the second. The first bid of these two becomes the
+    contract in at least `STANDS` of the deals; two cards are of different suits.
+    A hand has one question. After an answer "pass", the next answer to a call is a bid.
 
     Args:
         hands: the hands as played, see `GameRecord.played_hands`.
-        advisor: advises on the positions.
+        first: advises on each position, in `PART` of the deals of `advisor`.
+        advisor: advises again on those that may be questions.
         kind: "bid" for calls and strains, "play" for cards, or "both".
         seed: fixes the order of the hands, and the positions.
     """
-    random = np.random.default_rng(seed)
-    tables, passes = compile_tables(advisor.rules), 0  # passes less bids among the answers
-    for at in random.permutation(len(hands)):
-        row, plies = rows_of([hands[at].dealt]), []
+    random, rules = np.random.default_rng(seed), advisor.rules
+    tables, passes = compile_tables(rules), 0  # passes less bids among the answers
+    done = set[tuple[int, int]]()
+    for at in random.permutation(np.repeat(np.arange(len(hands)), TRIES)).tolist():
+        wanted = KINDS[random.integers(len(KINDS))] if kind == "both" else kind
+        row, plies, rows = rows_of([hands[at].dealt]), [], []
         for ply, action in enumerate(hands[at].actions):
-            phase, trick = Phase(int(row["phase"][0])), int(row["trick"][0])
-            if phase in KINDS[kind] and trick <= LATEST_TRICK:
-                plies.append((phase <= Phase.NAMING, ply))
+            is_spare = passes > 0 and action == 0  # a pass, though the next answer is a bid
+            if asks(row[0], rules) == wanted and (at, ply) not in done and not is_spare:
+                plies.append(ply)
+                rows.append(row.copy())
             replay_row(row, tables, np.array([action], np.int64))
-        if kind == "both":  # a call and a card are equally likely
-            bids = random.random() < 0.5
-            plies = [each for each in plies if each[0] == bids] or plies
-        if not plies:
+        if not plies or (at, -1) in done:
             continue
-        _, ply = plies[random.integers(len(plies))]
-        row = rows_of([hands[at].dealt])
-        replay_row(row, tables, np.array(hands[at].actions[:ply], np.int64))
-        advice = advisor.of_row(row)
-        is_lesson = (
-            len(advice.options) > 1
-            and not advice.few
-            and all(clearly_behind(each, advice.goal) for each in advice.options[1:])
-            and advice.choice is advice.best
-            and 0.0 < advice.options[1].loss <= LARGEST
-        )
-        if is_lesson and row["phase"][0] == Phase.AUCTION:
+        pick = int(random.integers(len(plies)))
+        done.add((at, plies[pick]))
+        row = rows[pick]
+        advice = _lesson(row, first, PART**0.5) and _lesson(row, advisor)
+        if advice and row["phase"][0] == Phase.AUCTION:
             is_pass = advice.best.name == "pass"
-            is_lesson = passes <= 0 or not is_pass
-            passes += (1 if is_pass else -1) * is_lesson
-        yield Question(row, advice) if is_lesson else None
+            if is_pass and passes > 0:
+                advice = None
+            else:
+                passes += 1 if is_pass else -1
+        if advice:
+            done.add((at, -1))
+        yield Question(row, advice) if advice else None
+
+
+def asks(row: Any, rules: Rules) -> str | None:
+    """Return the kind of question of a position, "bid" or "play"; None if it is none.
+
+    The first call is none, because its value depends on the calls of the three others.
+    A question on a card is a lead, or a defender's card against a lone bid, in the first tricks,
+    with a choice of three or more cards of two or more suits.
+    """
+    phase = Phase(int(row["phase"]))
+    if phase <= Phase.NAMING:
+        return "bid" if row["calls_made"] > 0 else None
+    t, declarer = compile_tables(rules)[0], int(row["declarer"])
+    defends = bool(t["alone"][row["level"]]) and declarer & 1 != int(row["turn"]) & 1
+    if phase != Phase.PLAY or row["trick"] > LATEST_TRICK or not (row["led"] < 0 or defends):
+        return None
+    cards = legal_names(row, rules)
+    suits = {int(t["suit_of"][row["strain"], parse_card(card)]) for card in cards}
+    return "play" if len(cards) > 2 and len(suits) > 1 else None
+
+
+def _lesson(row: Array, advisor: Advisor, part: float = 1.0) -> Advice | None:
+    """Return the advice on a position, or None if it is no question (see `choose`).
+
+    The advantage of the best choice must exceed this part of the half-width of its interval.
+    """
+    trial = advisor.try_row(row)
+    advice = advisor.advice([trial])
+    gaps = [option.behind for option in advice.options[1:]]
+    is_clear = (
+        bool(gaps)
+        and not advice.few
+        and advice.choice is advice.best
+        and all(gap.mean > part * gap.half for gap in gaps)
+        and POINTS <= advice.options[1].loss <= LARGEST
+    )
+    return advice if is_clear and _matters(trial, advice.options[:2]) else None
+
+
+def _matters(trial: Situation, options: Sequence[Option]) -> bool:
+    """Whether the options differ in suit, if cards, and the first bid often wins the auction."""
+    t, view, counted = compile_tables(trial.rules)[0], trial.view, trial.counted
+    if view["phase"] == Phase.PLAY:
+        kinds = [parse_card(option.name) for option in options]
+        return len({int(t["suit_of"][view["strain"], kind]) for kind in kinds}) == len(kinds)
+    bids = [option.action for option in options if option.name.startswith("bid ")]
+    declares = counted.column(bids[0])["declarer"] == 0 if bids else np.ones(len(counted.weights))
+    return mean(declares, counted.weights) >= STANDS
 
 
 def quiz_page(questions: Sequence[Question], rules: Rules, name: str, note: str = "") -> str:
@@ -140,8 +195,6 @@ def _question(number: int, question: Question, rules: Rules) -> str:
     row, seat = question.row[0], int(question.row["turn"][0])
     phase, look = Phase(int(row["phase"])), Look(row, rules, seat)
     ask = _ASK.get(phase) or f"What do you {'play' if row['led'] >= 0 else 'lead'}?"
-    if look.lays_away:
-        ask = "Which card do you lay away?"
     text = f"Your cards: {' '.join(map(signed, look.hand(seat)))}."
     if look.left_bower() and phase > Phase.NAMING:
         text += f" {look.left_bower_words()}"
@@ -149,8 +202,8 @@ def _question(number: int, question: Question, rules: Rules) -> str:
     played = f"<p>Tricks so far: {escape('; '.join(tricks))}.</p>" if tricks else ""
     picture = table_svg(row, rules, viewer=seat)
     return (
-        f"<article><h2>{number}. {escape(ask)}</h2><p>{escape(text)}</p>{played}{picture}"
-        '<div class="line"></div></article>'
+        f'<article class="question"><div><h2>{number}. {escape(ask)}</h2><p>{escape(text)}</p>'
+        f'{played}<div class="line"></div></div>{picture}</article>'
     )
 
 

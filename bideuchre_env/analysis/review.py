@@ -300,12 +300,14 @@ def _note(decision: Decision) -> dict[str, Any]:
         "mistake": decision.mistake,
         "why": decision.why,
         "open": decision.open,
+        "cost": decision.amount if decision.mistake else "",
     }
     if decision.few:
         return note
     return note | {
         "lost": round(decision.lost, 3),
         "error": round(decision.error, 3),
+        "wins_lost": round(decision.wins_lost, 4),
         "points": round(decision.points, 3),
         "made": None if decision.made is None else round(decision.made, 3),
         "chance_of": decision.chance_of,

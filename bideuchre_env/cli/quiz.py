@@ -1,9 +1,10 @@
 """Write a page of questions for a class, with answers: `bideuchre quiz`.
 
 Write a printable page, one HTML file without a script: what do you bid, what do you play? The
-positions come from games of the agent expert against itself. In each, one choice is clearly the
-best, but not by much. The answers are on a page of their own at the end, with the expected points
-of the best choices from sampled deals of the hidden cards.
+positions come from games of the agent expert against itself: calls, strains to name, leads, and
+cards of defenders against a lone bid. In each, one choice is clearly the best, but not by much. The
+answers are on a page of their own at the end, with the expected points of the best choices from
+sampled deals of the hidden cards.
 
     bideuchre quiz --variant barrie_v0 --hands 6 --out quiz.html
     bideuchre quiz --variant six_card_v0 --kind bid --seed 2 --out bids.html
@@ -12,6 +13,7 @@ of the best choices from sampled deals of the hidden cards.
 from __future__ import annotations
 
 import argparse
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -25,10 +27,10 @@ from bideuchre_env.cli.screen import VARIANTS
 from bideuchre_env.errors import OptionError
 
 PLAYER = "expert"
-REVIEWER = "inference:goal=points"
+REVIEWER = "expert:goal=points"
 MOST_HANDS = 50
-MOST_POSITIONS = 40
-"""Positions tried for each question, at most."""
+DEALT = 40
+"""Hands played for each question."""
 
 
 def add(commands: Any) -> None:
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     parts = advice_parts([PLAYER, REVIEWER])
     announce_compiling(parts)
     from bideuchre_env.agents.advice import Advisor
-    from bideuchre_env.analysis.quiz import Question, choose, quiz_page
+    from bideuchre_env.analysis.quiz import PART, Question, choose, quiz_page
     from bideuchre_env.evaluation.match import match
     from bideuchre_env.records.files import read_played
 
@@ -65,14 +67,17 @@ def run(arguments: argparse.Namespace) -> int:
     output, folder = Output(arguments.out, overwrite=arguments.force), TemporaryDirectory()
     with output, folder, before_quitting(folder.cleanup):
         with compiling_bar(parts):
-            advisor = Advisor(game.rules, REVIEWER, worlds=arguments.worlds, seed=seed)
+            first, advisor = (
+                Advisor(game.rules, REVIEWER, worlds=worlds, seed=seed)
+                for worlds in (ceil(PART * arguments.worlds), arguments.worlds)
+            )
         records = Path(folder.name) / "games.jsonl"
-        boards = hands * MOST_POSITIONS
+        boards = hands * DEALT
         match(game, PLAYER, PLAYER, boards=boards, seed=seed, records=records)
         # both tables of a board have the same cards, and here the same play
         played = [each for _, (each, *_) in read_played(records)][::2]
         with progress_bar("quiz", "questions", "positions") as progress:
-            tries = choose(played, advisor, kind=arguments.kind, seed=seed)
+            tries = choose(played, first, advisor, kind=arguments.kind, seed=seed)
             for tried, question in enumerate(tries, 1):
                 questions += [] if question is None else [question]
                 progress(len(questions), hands, tried)

@@ -89,7 +89,7 @@ def add(commands: Any) -> None:
         parser,
         "--analyse",
         "review each game: mistakes, judged by what the player could know, and bad luck; "
-        "with --html the page marks them",
+        "with --html the page marks and lists them, too",
     )
     argument(parser, "--agent A", f"with --analyse: agent that reviews (default: {REVIEWER})")
     argument(
@@ -158,7 +158,7 @@ def show(arguments: argparse.Namespace) -> int:
         _write_page(arguments, games, reviewer)
     elif reviewer is not None:
         for count, (number, record) in enumerate(games):
-            print("\n" * bool(count) + f"Game {number}: {reviewer(number, record)}", flush=True)
+            _print_review(count, number, record, reviewer)
     else:
         _print_games(games, set(arguments.hand or []))
     return BAD if bad else 0
@@ -253,6 +253,13 @@ def _reviewer(arguments: argparse.Namespace) -> Reviewer | None:
     return reviewed
 
 
+def _print_review(count: int, number: int, record: GameRecord, reviewer: Reviewer) -> Review:
+    """Review a game after `count` others, print the review, and return it."""
+    review = reviewer(number, record)
+    print("\n" * bool(count) + f"Game {number}: {review}", flush=True)
+    return review
+
+
 def _write_page(
     arguments: argparse.Namespace,
     games: Iterator[tuple[int, GameRecord]],
@@ -260,9 +267,9 @@ def _write_page(
 ) -> None:
     """Write the page of these games, and print its path.
 
-    With a `reviewer` every action is marked with its cost. The file is reserved before the first
-    game is read, and is written atomically. Raises `OptionError` without games, for more than
-    `MOST_GAMES`, or if the file exists (unless `--force`).
+    With a `reviewer` each review is printed, and every action is marked with its cost. The file is
+    reserved before the first game is read, and is written atomically. Raises `OptionError` without
+    games, for more than `MOST_GAMES`, or if the file exists (unless `--force`).
     """
     from bideuchre_env.records.page.page import replays_page
 
@@ -277,8 +284,8 @@ def _write_page(
                     "--game or --first"
                 )
             numbers.append(f"game {number}")
+            notes.append(reviewer and _print_review(len(records), number, record, reviewer).notes())
             records.append(record)
-            notes.append(None if reviewer is None else reviewer(number, record).notes())
         if not records:
             raise OptionError("--html: the file has no such game")
         write_file(output, replays_page(records, notes, names=numbers))

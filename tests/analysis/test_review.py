@@ -207,13 +207,14 @@ def test_notes_have_the_figures_of_every_choice(weak):
             declared = "set" if record.hands[number]["declarer"] & 1 != each.seat & 1 else "made"
             assert note["chance_of"] == (called if each.phase == Phase.AUCTION else declared)
             assert 0 <= note["wins"] <= 1
+            assert note["cost"] == (each.amount if each.mistake else "")
             mark = ply_note({**note, "open": None}, {each.best: each.best})["mark"]
             if each.mistake:
                 assert each.action != each.best
                 assert each.lost > Z * each.error or each.wins_lost > Z * each.wins_error
-                assert mark != "0"
+                assert mark
             elif 0.05 < each.lost < 0.99 * Z * each.error:
-                assert mark == "0"
+                assert mark == ""
     assert [player["name"] for player in notes["players"]] == record.agents
     lost = [player.wins_lost for player in review.players]
     assert [player["wins_lost"] for player in notes["players"]] == pytest.approx(lost, abs=1e-3)

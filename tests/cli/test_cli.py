@@ -242,10 +242,14 @@ def test_the_review_of_the_requested_hands_is_printed(game_file, capsys):
 
 
 @pytest.mark.search
-def test_a_page_has_the_notes_of_the_review(game_file):
+def test_a_page_has_the_notes_of_the_review_and_the_review_is_printed(game_file, capsys):
     assert run("show", game_file, "--game", "1", "--analyse", *QUICK, "--html", "game.html") == 0
     [data] = page_of("game.html")
     review = analysis.review(next(iter(records_io.read(game_file))), "rule", worlds=20)
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"Game 1: {review}\n")
+    assert printed.endswith("game.html: 1 game to step through; open it in a browser\n")
+    assert len(data["mistakes"]) == len(review.mistakes)
     noted = [note for hand in data["hands"] for note in hand["notes"] if note is not None]
     assert len(noted) == sum(player.decisions for player in review.players)
     page = Path("game.html").read_text(encoding="utf-8")

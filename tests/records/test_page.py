@@ -1,12 +1,12 @@
 """The content of pages: a seat's view of a table, and a game as one file."""
 
 import json
-import random
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from support.notes import notes_on
 from support.playthroughs import (
     DIFFERENT,
     EACH,
@@ -23,6 +23,7 @@ from bideuchre_env.core.one_row import step_row
 from bideuchre_env.core.state import rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.errors import OptionError, RecordError
+from bideuchre_env.records.page.notes import ply_note
 from bideuchre_env.records.page.page import game_data, plain, replay_page
 from bideuchre_env.records.page.view import covered, game_view, hand_frames, table_view
 
@@ -118,26 +119,6 @@ def test_tricks_and_stops_equal_the_record(name):
         assert set(data["stops"]) >= {trick["end"] for trick in data["tricks"]}
 
 
-def notes_on(record, why="The right bower draws trumps."):
-    """Notes like those of a review, with random figures; every third action has none."""
-    rng = random.Random(3)
-
-    def note():
-        lost = max(0.0, rng.gauss(0.2, 0.8))
-        chances = {"points": 2.1, "made": rng.random(), "wins": rng.random()}
-        loss = {"lost": lost, "error": 0.1, "best": "JH", "mistake": lost > 0.8, "why": why}
-        return loss | {"open": rng.choice((0, 1, None))} | chances
-
-    hands = [
-        {"par": "par: 4 H by seat 1", "plies": [(i % 3 and note()) or None for i in range(n)]}
-        for n in (len(hand["actions"]) for hand in record.hands)
-    ]
-    names = record.agents or ["a", "b", "c", "d"]
-    figures = {"decisions": 60, "mistakes": 3, "lost": 2.4, "words": why}
-    players = [{"seat": seat, "name": name} | figures for seat, name in enumerate(names)]
-    return {"agent": "inference", "hands": hands, "players": players}
-
-
 class Page(HTMLParser):
     """The tags of a page, and the text in each script and style."""
 
@@ -189,6 +170,22 @@ def test_the_printed_sheet_has_every_hand_and_the_notes():
             names = " ".join(card.replace("T", "10") for card in cards)
             assert names.translate(str.maketrans("CDHS", "♣♦♥♠")) in text
     assert text.count("par: 4 H by seat 1") == 2 * len(record.hands)  # in the data, too
+
+
+def test_losses_are_said_in_words():
+    """Tricks given away with open hands are named, and a loss that counts as 0 has no mark."""
+    words = {"JH": "jack of hearts"}
+    right = ply_note({"lost": 0.0, "error": 0.1, "open": 1, "best": "JH"}, words)
+    assert right["mark"] == "1 trick"
+    assert "With all hands open: 1 trick." in right["words"]
+    assert "1 trick with all hands open" in right["label"]
+    both = ply_note({"lost": 0.8, "error": 0.1, "open": 2, "best": "JH", "mistake": True}, words)
+    assert both["mark"] == "\N{MINUS SIGN}0.8 points, 2 tricks"
+    assert both["best"] == "jack of hearts"
+    games = {"lost": 0.0, "wins_lost": 0.021, "cost": "2.1 \u00b1 0.4 % of games", "mistake": True}
+    assert ply_note(games, words)["badge"] == "\N{MINUS SIGN}2.1 %"
+    assert ply_note(games, words)["cost"] == games["cost"]
+    assert ply_note({"lost": 0.1, "error": 0.2, "open": 0}, words)["mark"] == ""
 
 
 def test_an_unfinished_game_has_a_page_and_one_that_does_not_replay_has_none():

@@ -133,10 +133,7 @@ def replays_page(
         game_data(game, review) | {"name": name}
         for game, review, name in zip(games, reviews, names, strict=True)
     ]
-    sheets = (
-        game_sheet(game, data["hands"], data["players"])
-        for game, data in zip(games, views, strict=True)
-    )
+    sheets = map(game_sheet, games, views)
     heading = title or ", ".join(dict.fromkeys(game.variant for game in games))
     return document(
         f"{heading} · Bid Euchre",
@@ -171,5 +168,6 @@ def game_data(game: words.Game, notes: Notes | None = None) -> View:
         "ending": words.ending(game),
         "hands": hands,
         "legend": "" if notes is None else MARKS.strip(),
+        "mistakes": notes and noted.mistakes(hands, view["words"], game.agents),
         "players": None if notes is None else [*map(noted.player_note, notes["players"])],
     }

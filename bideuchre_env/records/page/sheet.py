@@ -12,16 +12,20 @@ from bideuchre_env.rules.cards import N_SEATS
 
 LEGEND = "> led, * won the trick."
 MARKS = (
-    " \N{MINUS SIGN}0.8: points given away by what was known; (1): tricks given away with all "
-    "hands open."
+    " \N{MINUS SIGN}0.8 points: given away by what was known; 1 trick: given away with all hands "
+    "open."
 )
 
 
-def game_sheet(game: Game, hands: Iterable[View], players: Sequence[View] | None) -> str:
-    """Return a game as an HTML section: its hands, its result, and the notes on the players.
+MISTAKES = ("mistake", "player", "action", "better", "gives away")
 
-    `hands` and `players` are those of `page.game_data`.
+
+def game_sheet(game: Game, data: View) -> str:
+    """Return a game as an HTML section: its hands and result, the mistakes and the players' totals.
+
+    `data` is that of `page.game_data`.
     """
+    hands, players = data["hands"], data["players"]
     legend = LEGEND + MARKS if players else LEGEND
     parts = [f"<h2>{escape(title(game))}</h2><p>{escape(legend)}</p>"]
     for number, (hand, frames) in enumerate(zip(game.hands, hands, strict=True), 1):
@@ -34,6 +38,8 @@ def game_sheet(game: Game, hands: Iterable[View], players: Sequence[View] | None
             parts.append(f"<p>{escape(frames['par'])}</p>")
         parts.append("</article>")
     parts.append(f"<p><b>{escape(ending(game))}</b></p>")
+    if data["mistakes"]:
+        parts.append(table(MISTAKES, (each["cells"] for each in data["mistakes"])))
     if players:
         heads = ("player", "decisions", "mistakes", "points given away", "")
         parts.append(table(heads, ([str(cell) for cell in each.values()] for each in players)))

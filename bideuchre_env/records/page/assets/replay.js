@@ -6,6 +6,7 @@
   const KEYS = {
     ArrowLeft: "card-back", ArrowRight: "card-on", ArrowUp: "trick-back", ArrowDown: "trick-on",
     PageUp: "hand-back", PageDown: "hand-on", Home: "first", End: "last",
+    p: "mistake-back", n: "mistake-on",
   };
 
   // A value with a change made: of lists of one length only what differs is told.
@@ -68,10 +69,12 @@
       });
       by("bottom").addEventListener("change", () => {
         this.bottom = +by("bottom").value;
+        this.list();
         this.draw();
       });
       by("open").addEventListener("click", () => {
         this.open = !this.open;
+        this.list();
         this.draw();
       });
       by("theme").addEventListener("click", () => {
@@ -127,6 +130,7 @@
       const end = { hand: hands.length - 1, card: hands.at(-1)?.plies.length ?? 0 };
       const on = stops.find((stop) => stop > card);
       const back = stops.findLast((stop) => stop < card);
+      const order = (place) => place.hand - hand || place.card - card;
       this.go({
         "card-on": () => (card < this.length ? { card: card + 1 } : after),
         "card-back": () => (card > 0 ? { card: card - 1 } : before),
@@ -134,6 +138,8 @@
         "trick-back": () => (back === undefined ? before : { card: back }),
         "hand-on": () => after,
         "hand-back": () => (card > 0 || hand === 0 ? { card: 0 } : { hand: hand - 1, card: 0 }),
+        "mistake-on": () => this.mistakes.find((place) => order(place) > 0),
+        "mistake-back": () => this.mistakes.findLast((place) => order(place) < 0),
         first: () => ({ hand: 0, card: 0 }),
         last: () => end,
       }[how]());
@@ -145,14 +151,41 @@
       this.table = new Table(by("table"), game.view);
       by("title").textContent = game.title;
       by("legend").textContent = game.legend;
-      by("hand").replaceChildren(...game.hands.map((hand, at) => (
-        element("option", { value: at }, `Hand ${at + 1} of ${game.hands.length}`))));
       by("game").replaceChildren(...DATA.games.map((one, at) => (
         element("option", { value: at }, one.name))));
       by("game").parentNode.hidden = DATA.games.length < 2;
       by("bottom").replaceChildren(...[0, 1, 2, 3].map((seat) => (
         element("option", { value: seat }, `seat ${this.seat(seat)}`))));
       by("bottom").value = this.bottom;
+      for (const part of document.querySelectorAll("#mistakes, #letters, [data-step^=mistake]")) {
+        part.hidden = !game.mistakes;
+      }
+      this.list();
+    }
+
+    // The mistakes of the seats that are seen, in a list and as marks in the menu of hands.
+    list() {
+      const { hands, mistakes } = this.game;
+      const seen = (mistakes ?? []).filter(({ seat }) => this.sees(seat));
+      const counted = (many) => `${many || "no"} mistake${many === 1 ? "" : "s"}`;
+      this.mistakes = seen.map(({ hand, card }) => ({ hand, card }));
+      by("count").textContent = `${this.open ? "All seats" : this.name(this.bottom)}: `
+        + counted(seen.length);
+      by("mistakes").lastElementChild.replaceChildren(
+        ...seen.map(({ hand, card, cells: [place, who, action, better, cost] }) => element(
+          "li", {},
+          element("button", { type: "button", onclick: () => this.go({ hand, card }) },
+            element("span", { class: "who" }, `${place}: ${who}, ${action}`),
+            element("span", { class: "lost bad" }, cost),
+            better && element("span", { class: "chance" }, `better: ${better}`)),
+        )),
+      );
+      by("hand").replaceChildren(...hands.map((_, at) => {
+        const many = seen.filter(({ hand }) => hand === at).length;
+        const mark = many ? ` · ${counted(many)}` : "";
+        return element("option", { value: at }, `Hand ${at + 1} of ${hands.length}${mark}`);
+      }));
+      by("hand").value = this.at.hand;
     }
 
     seat(number) {
@@ -169,11 +202,6 @@
       return notes && ply >= 0 && this.sees(this.hand.plies[ply].seat) ? notes[ply] : null;
     }
 
-    // The mark of a note, as the table wants it.
-    mark(note) {
-      return note && note.mark ? { text: note.mark, label: note.label, bad: note.mistake } : null;
-    }
-
     draw() {
       const { hand, card } = this.at;
       by("open").setAttribute("aria-pressed", this.open);
@@ -184,7 +212,7 @@
       const all = viewsOf(this.hand)[card];
       const view = this.open ? all : covered(all, this.hand, card, this.bottom);
       const shown = this.trickShown(view);
-      const markOf = (seat) => shown && this.mark(this.note(shown.plies[seat] ?? -1));
+      const markOf = (seat) => shown && this.note(shown.plies[seat] ?? -1);
       this.table.draw({ ...view, seat: null }, { bottom: this.bottom, markOf });
       const note = this.note(card - 1);
       by("words").textContent = view.words;
@@ -196,6 +224,12 @@
       by("slider").setAttribute("aria-valuetext", `${card} of ${this.length}`);
       by("place").textContent = `${card} / ${this.length}`;
       by("hand").value = hand;
+      [...by("mistakes").lastElementChild.children].forEach((line, index) => {
+        const place = this.mistakes[index];
+        const now = place.hand === hand && place.card === card;
+        line.classList.toggle("now", now);
+        line.firstElementChild.setAttribute("aria-current", now);
+      });
       this.score(view);
       this.auction(view);
       this.tricks();
@@ -276,10 +310,10 @@
       const ply = trick.plies[seat];
       if (ply === null || ply >= this.at.card) return element("span", {});
       const { action } = this.hand.plies[ply];
-      const mark = this.mark(this.note(ply));
+      const note = this.note(ply);
       const led = trick.leader === seat;
       const won = trick.winner === seat && trick.end <= this.at.card;
-      const said = [this.game.view.words[action], led && "led", won && "won", mark && mark.label];
+      const said = [this.game.view.words[action], led && "led", won && "won", note && note.label];
       const classes = [led && "led", won && "won", ply === this.at.card - 1 && "now"];
       return element(
         "button",
@@ -290,8 +324,8 @@
         element("span", { class: "heard" }, said.filter(Boolean).join(", ")),
         element("span", { class: "name", "aria-hidden": "true" },
           action[0] === "T" ? "10" : action[0], this.table.sign(action[1])),
-        mark && element(
-          "span", { class: mark.bad ? "lost bad" : "lost", "aria-hidden": "true" }, mark.text),
+        note && note.mark && element(
+          "span", { class: note.mistake ? "lost bad" : "lost", "aria-hidden": "true" }, note.mark),
       );
     }
 

@@ -46,21 +46,18 @@ bideuchre.Table = (() => {
     }
 
     // A card face; with `onclick` a button. `classes` as "won pale".
-    card(name, { onclick = null, classes = "", mark = null, more = "" } = {}) {
-      const label = this.game.words[name] + (mark ? `, ${mark.label}` : "") + more;
+    card(name, { onclick = null, classes = "", more = "" } = {}) {
+      const label = this.game.words[name] + more;
       const settings = { class: `card ${classes}`, "data-card": name, "aria-label": label };
-      const badge = mark && element(
-        "span", { class: `badge ${mark.bad ? "bad" : ""}`, "aria-hidden": "true" }, mark.text,
-      );
       const drawn = face(name, this.game.shapes);
       return onclick
-        ? element("button", { ...settings, type: "button", onclick }, drawn, badge)
-        : element("span", { ...settings, role: "img" }, drawn, badge);
+        ? element("button", { ...settings, type: "button", onclick }, drawn)
+        : element("span", { ...settings, role: "img" }, drawn);
     }
 
     // Draw a view. `bottom` is the seat there; `choose(action)` is called with the name of a legal
-    // action (without it nothing can be chosen); `markOf(seat)` gives {text, label, bad} for the
-    // card of a seat in the trick shown, or null; `suggested` is the action to mark.
+    // action (without it nothing can be chosen); `markOf(seat)` gives {badge, label, mistake} for
+    // the card of a seat in the trick shown, or null; `suggested` is the action to mark.
     draw(view, {
       bottom = view.seat ?? 0, choose = null, markOf = () => null, suggested = null,
     } = {}) {
@@ -75,6 +72,10 @@ bideuchre.Table = (() => {
         felt.append(this.seat(view, (bottom + turn) % 4, PLACES[turn]));
       }
       felt.append(this.middle(view, bottom, markOf));
+      if (view.strain) felt.append(this.contract(view));
+      if (view.declarer !== null) {
+        felt.append(this.won(view, bottom & 1, "ours"), this.won(view, 1 - (bottom & 1), "theirs"));
+      }
       if (calls.length) felt.append(this.choices(calls));
       this.root.replaceChildren(felt);
       if (held) this.focus(focused);
@@ -149,7 +150,7 @@ bideuchre.Table = (() => {
       return list;
     }
 
-    // The trick, or the last one before the next is begun; an exchange; trump; the tricks won.
+    // The trick, or the last one before the next is begun, with marks beside the cards; an exchange.
     middle(view, bottom, markOf) {
       const begun = view.trick.some((name) => name);
       const last = !begun && view.last_trick;
@@ -160,21 +161,21 @@ bideuchre.Table = (() => {
         const seat = (bottom + turn) % 4;
         if (!trick[seat]) continue;
         const won = seat === winner;
-        const more = won ? (last ? ", won the trick" : ", winning") : "";
-        const card = this.card(trick[seat], {
-          classes: won ? "won" : "", mark: markOf(seat), more: `, by ${this.name(view, seat)}${more}`,
-        });
+        const mark = markOf(seat);
+        const more = [
+          mark && mark.label, `by ${this.name(view, seat)}`, won && (last ? "won the trick" : "winning"),
+        ].filter(Boolean).map((words) => `, ${words}`).join("");
+        const card = this.card(trick[seat], { classes: won ? "won" : "", more });
         middle.append(element("div", { class: `at ${PLACES[turn]}` }, card));
+        if (!mark || !mark.badge) continue;
+        const classes = `badge ${PLACES[turn]} ${mark.mistake ? "bad" : ""}`;
+        middle.append(element("span", { class: classes, "aria-hidden": "true" }, mark.badge));
       }
       if (view.phase === "giving" || view.phase === "passing") {
         middle.append(
           this.pile("laid away", view.laid), this.pile("given up", view.given),
           this.pile("passed", view.passed),
         );
-      }
-      if (view.strain) middle.append(this.contract(view));
-      if (view.declarer !== null) {
-        middle.append(this.won(view, bottom & 1, "ours"), this.won(view, 1 - (bottom & 1), "theirs"));
       }
       return middle;
     }
