@@ -269,7 +269,7 @@ class Rollout:
 
     def __init__(self, steps: list[dict[str, Any]], **rates: float) -> None:
         self.columns = {name: np.stack([step[name] for step in steps]) for name in steps[0]}
-        self.rates = rates
+        self.rates: dict[str, Any] = rates
 
     def __len__(self) -> int:
         return int(self.columns["seats"].size)
