@@ -15,7 +15,7 @@ from bideuchre_env.errors import OptionError
 PLAYER = "bideuchre_env.agents:FeatureAgent"
 SMALL = ("--boards", "20", "--hidden", "16", "--minibatch", "256")
 # By script: its library, arguments of a short run, and a lower bound on the points per hand
-# against `cautious` after a million decisions. Measured: at least 2.1; AgileRL 1.9 after 0.4 million.
+# against `cautious` after a million decisions. Measured: at least 1.9.
 SCRIPTS = {
     "sb3_maskable_ppo": ("sb3_contrib", "--steps 4096 --tables 64 --table-steps 16", 1.0),
     "cleanrl_ppo": ("torch", "--total-timesteps 8192 --num-envs 64 --num-steps 32", 1.0),
