@@ -283,7 +283,7 @@ class Rollout:
         seats, rewards, ended = (columns.pop(name) for name in ("seats", "rewards", "ended"))
         device = next(module.parameters()).device
         with torch.no_grad():
-            inputs = torch.from_numpy(columns[Columns.OBS]).to(device).flatten(0, 1)
+            inputs = torch.tensor(columns[Columns.OBS], device=device).flatten(0, 1)
             values = module.compute_values({Columns.OBS: inputs}).reshape(seats.shape).cpu().numpy()
         result = lambda_returns(seats, rewards, ended, values, **self.rates)
         columns[Postprocessing.VALUE_TARGETS] = result.returns
