@@ -24,9 +24,9 @@ TRAINERS = {  # by script: call, learners, extra
     "cleanrl_ppo": ("`GAME.vec(512)`", "four seats", "train"),
     "sb3_maskable_ppo": ("`adapters.sb3.SelfPlayVecEnv(512, GAME)`", "four seats", "sb3"),
     "torchrl_ppo": ("`adapters.torchrl.SelfPlayEnv(GAME, 512)`", "four seats", "torchrl"),
+    "rllib_ppo": ("`adapters.rllib.SelfPlayConfig`", "four seats", "rllib"),
     "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "four seats", "tianshou"),
-    "rllib_ppo": ("`adapters.rllib.MultiAgentEnv`", "four seats", "rllib"),
-    "agilerl_ppo": ("`adapters.agilerl.make_vec(GAME, 256)`", "one seat", "agilerl"),
+    "agilerl_ppo": ("`adapters.agilerl.SelfPlayVec(GAME, 512)`", "four seats", "agilerl"),
 }
 OWN = ("[`ppo`](agents/README.md)", "`experiments/train_ppo.py`", "four seats", "`train`")
 NAMES = {

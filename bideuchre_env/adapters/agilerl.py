@@ -1,11 +1,12 @@
-"""Environments for AgileRL: `make_vec` has one learner at each of many tables, `Parallel` all four
-seats of one table, and `ParallelVec` all four seats of many tables.
+"""Environments for AgileRL: `SelfPlayVec` and `collect_self_play` train one PPO for all four seats
+of many tables, `make_vec` one learner at each. `Parallel` and `ParallelVec` are for IPPO.
 
 AgileRL needs numeric observations, and masks in the infos. Its PPO, DQN, Rainbow DQN and IPPO
 choose actions by these masks. Learning in AgileRL 2.58 has three known limitations:
 
 - the GAE of its PPO reads the end of an episode a step late, so that the last reward reaches no
-  earlier decision; `rollout_buffer_config={"use_gae": False}` uses the returns, which are correct;
+  earlier decision; with `make_vec`, `rollout_buffer_config={"use_gae": False}` uses the returns,
+  which are correct;
 - the targets of its DQN and Rainbow DQN maximize over all next actions, legal or not;
 - its IPPO ignores the masks when it learns.
 """
@@ -15,16 +16,21 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from gymnasium.vector import VectorEnv
 from pettingzoo.utils.wrappers import BaseParallelWrapper
 
-from bideuchre_env.adapters.common import FLOATS, Game, needs, variant_of, with_fixed
+from bideuchre_env.adapters.common import FLOATS, Game, checked_scale, needs, variant_of, with_fixed
 from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.envs.checks import parse_count
-from bideuchre_env.envs.options import EnvGameKeywords, SoloVecGameKeywords
+from bideuchre_env.envs.options import EnvGameKeywords, SoloVecGameKeywords, VecGameKeywords
+from bideuchre_env.learning.returns import lambda_returns
+from bideuchre_env.runtime.jit import Array
 
 with needs("agilerl"):
     import agilerl.algorithms  # noqa: F401  # needs peft, an undeclared dependency
     import torch
+    from agilerl.rollouts import collect_rollouts
     from agilerl.vector.pz_async_vec_env import AsyncPettingZooVecEnv
 
 if TYPE_CHECKING:
@@ -52,6 +58,94 @@ def make_vec(
     """
     fixed = {"observation": FLOATS, "autoreset_mode": "SameStep", "copy": True, "device": "cpu"}
     return variant_of(game).solo_vec(num_envs, **with_fixed(options, "AgileRL", **fixed))
+
+
+class SelfPlayVec(VectorEnv[Any, Any, Any]):
+    """Tables at which one policy acts for all four seats, for `collect_self_play`.
+
+    An observation, float32 (n, D) in [-1, 1], and its mask are those of the seat to act. The reward
+    of a step, float32 (n,), is that of the seat that acted; `collect_self_play` credits the later
+    rewards of a seat, too. Infos and the restart of ended episodes are those of `vec`.
+
+    Args:
+        game: a variant, or an argument of `bideuchre_env.make`.
+        num_envs: the number of tables.
+        reward_scale: rewards are divided by it, so that the critic's values are near 1.
+        options: those of `vec`. The observation is "flat" or "features"; `copy` and `device` are
+            fixed.
+
+    Raises:
+        OptionError: for another value of a fixed option, and for a `reward_scale` that is not a
+            positive number; other errors are those of `vec`.
+    """
+
+    closed = True  # until it has tables
+
+    def __init__(
+        self,
+        game: Game,
+        num_envs: int = 1,
+        *,
+        reward_scale: float = 1.0,
+        **options: Unpack[VecGameKeywords],
+    ) -> None:
+        self.reward_scale = checked_scale(reward_scale)
+        fixed = {"observation": FLOATS, "copy": True, "device": "cpu"}
+        self.tables: Any = variant_of(game).vec(num_envs, **with_fixed(options, "AgileRL", **fixed))
+        self.num_envs = self.tables.num_envs
+        self.single_observation_space = self.tables.single_observation_space
+        self.single_action_space = self.tables.single_action_space
+        self.observation_space = self.tables.observation_space
+        self.action_space = self.tables.action_space
+        self.closed = False
+        self.steps: list[tuple[Array, Array, Array]] = []
+        """Seat (n,), scaled rewards (n, 4) and end (n,) of each step of `collect_self_play`."""
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start an episode at every table, as `vec.reset`; return observations and infos."""
+        observations, infos = self.tables.reset(seed, options=options)
+        self._seats = infos["seat"]
+        return observations, infos
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Apply the actions (n,); return Gymnasium's five results."""
+        observations, rewards, terminated, truncated, infos = self.tables.step(actions)
+        rewards = rewards / np.float32(self.reward_scale)
+        self.steps.append((self._seats, rewards, terminated | truncated))
+        paid = rewards[np.arange(self.num_envs), self._seats]
+        self._seats = infos["seat"]
+        return observations, paid, terminated, truncated, infos
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the tables."""
+        self.tables.close()
+
+
+def collect_self_play(agent: Any, tables: SelfPlayVec, **state: Any) -> tuple[Any, ...]:
+    """Fill the buffer of a `PPO` as `collect_rollouts` does, with advantages by seat.
+
+    The last decision of a seat in an unfinished episode has advantage 0.
+
+    Args:
+        agent: a `PPO`; its `gamma` and `gae_lambda` are those of the returns.
+        tables: the environment, without wrappers.
+        state: arguments of `collect_rollouts`.
+
+    Returns:
+        The results of `collect_rollouts`; its scores are those of the seats that ended an episode.
+    """
+    tables.steps = []
+    results = collect_rollouts(agent, tables, **state)
+    seats, rewards, ended = map(np.stack, zip(*tables.steps, strict=True))
+    stored = agent.rollout_buffer.buffer
+    rates = {"gamma": agent.gamma, "lambda_": agent.gae_lambda}
+    values = stored["values"].numpy()[: len(seats)]
+    made = lambda_returns(seats, rewards, ended, values, **rates)
+    stored["returns"][: len(seats)] = torch.from_numpy(made.returns)
+    stored["advantages"][: len(seats)] = torch.from_numpy(made.advantages)
+    return results
 
 
 class Parallel(BaseParallelWrapper[str, Any, Any]):

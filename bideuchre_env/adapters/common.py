@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeAlias
 
-from bideuchre_env._checks import brief
+from bideuchre_env._checks import brief, is_number
 from bideuchre_env._install import how_to_install
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
@@ -38,6 +38,13 @@ def with_fixed(options: Mapping[str, Any], trainer: str, **fixed: Any) -> dict[s
                 "as its trainers need it"
             )
     return result
+
+
+def checked_scale(reward_scale: Any) -> float:
+    """Return the scale as a float; `OptionError` unless it is a positive number."""
+    if not is_number(reward_scale) or reward_scale <= 0:
+        raise OptionError(f"reward_scale={brief(reward_scale)}: expected a positive number")
+    return float(reward_scale)
 
 
 FLOATS = ("flat", "features")

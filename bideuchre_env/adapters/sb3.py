@@ -12,8 +12,8 @@ import numpy as np
 from gymnasium import Wrapper
 from gymnasium.vector import AutoresetMode, VectorEnv
 
-from bideuchre_env._checks import brief, is_number
-from bideuchre_env.adapters.common import Game, needs, variant_of, with_fixed
+from bideuchre_env._checks import brief
+from bideuchre_env.adapters.common import Game, checked_scale, needs, variant_of, with_fixed
 from bideuchre_env.agents import FeatureAgent
 from bideuchre_env.envs.options import VIEWS, SoloVecGameKeywords, VecGameKeywords, check_choice
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv
@@ -243,11 +243,9 @@ class SelfPlayVecEnv(VecEnv):
         reward_scale: float = 1.0,
         **options: Unpack[VecGameKeywords],
     ) -> None:
-        if not is_number(reward_scale) or reward_scale <= 0:
-            raise OptionError(f"reward_scale={brief(reward_scale)}: expected a positive number")
         fixed = with_fixed(options, "Stable-Baselines3", copy=True, device="cpu")
         self.batch: Any = variant_of(game).vec(num_envs, **fixed)
-        self.reward_scale = float(reward_scale)
+        self.reward_scale = checked_scale(reward_scale)
         self.steps: list[tuple[Array, Array, Array]] | None = None
         """Seat (n,), rewards (n, 4) and end (n,) of each step, while `SelfPlayPPO` collects."""
         spaces = self.batch.single_observation_space, self.batch.single_action_space

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trainer_tools import TrainerArgs, extra, learn_and_evaluate
+from trainer_tools import TrainerArgs, extra, falling, learn_and_evaluate
 
 import bideuchre_env
 from bideuchre_env.agents import FeatureAgent
@@ -169,7 +169,7 @@ def train(args: Args) -> tuple[nn.Module, int]:
     latest, began = vec.reset(seed=args.seed), time.perf_counter()
     updates = max(1, args.total_timesteps // (args.num_steps * args.num_envs))
     for number in range(updates):
-        optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - number / updates)
+        optimizer.param_groups[0]["lr"] = falling(args.learning_rate, number / updates)
         latest = play(agent, vec, storage, latest)
         update(agent, optimizer, storage.batch(args), args)
         steps = (number + 1) * storage.seats.size

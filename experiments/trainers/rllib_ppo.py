@@ -21,15 +21,8 @@ from bideuchre_env.cli.script_args import option, run
 
 with extra("rllib"):
     import ray
-    from ray.rllib.algorithms.ppo import PPOConfig
 
-    from bideuchre_env.adapters.rllib import (
-        SHARED_POLICY,
-        MultiAgentEnv,
-        PolicyAgent,
-        for_all_seats,
-        masked_module,
-    )
+    from bideuchre_env.adapters.rllib import PolicyAgent, SelfPlayConfig, masked_module
 
 POLICY = "policy.npz"
 
@@ -39,57 +32,49 @@ class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/rllib"), "folder for the policy")
-    steps: int = option(200_000, "decisions of the whole training")
-    batch: int = option(8000, "decisions between updates")
-    tables: int = option(64, "tables played at once")
-    minibatch: int = option(1000, "decisions of a minibatch")
+    steps: int = option(4_000_000, "decisions of the whole training")
+    tables: int = option(512, "tables of each process that plays")
     runners: int = option(0, "processes that play; 0: this process plays")
 
 
-def configured(args: Args) -> PPOConfig:
-    """Return RLlib's configuration of a run with these options."""
-    return (
-        PPOConfig()
-        .environment(
-            MultiAgentEnv,
-            PolicyAgent,
-            env_config={"game": args.variant, "episode": "hand", "observation": "features"},
-        )
-        .env_runners(
-            num_env_runners=args.runners,
-            num_envs_per_env_runner=args.tables,
-            batch_mode="complete_episodes",
-        )
-        .multi_agent(policies={SHARED_POLICY}, policy_mapping_fn=for_all_seats)
+def configured(args: Args) -> tuple[SelfPlayConfig, int]:
+    """Return RLlib's configuration of a run with these options, and the number of updates."""
+    batch = args.tables * args.table_steps * max(1, args.runners)
+    updates = max(1, args.steps // batch)
+    options = {"game": args.variant, "episode": "hand", "skip_forced": True}
+    config = (
+        SelfPlayConfig()
+        .environment(env_config=options)
+        .env_runners(num_env_runners=args.runners, num_envs_per_env_runner=args.tables)
         .rl_module(rl_module_spec=masked_module((args.hidden,) * 2, vf_share_layers=False))
         .training(
-            train_batch_size_per_learner=args.batch,
+            train_batch_size_per_learner=batch,
             minibatch_size=args.minibatch,
             num_epochs=args.epochs,
-            lr=args.rate,
-            gamma=1.0,
-            lambda_=0.95,
+            lr=[[0, args.rate], [updates * batch, 0.0]],
+            lambda_=args.lambda_,
             entropy_coeff=args.entropy,
-            vf_clip_param=float("inf"),
-            vf_loss_coeff=0.01,
+            vf_loss_coeff=0.01,  # of squared points
             use_kl_loss=False,
             clip_param=0.2,
         )
         .debugging(seed=args.seed)
     )
+    return config, updates
 
 
 def train(args: Args) -> tuple[Any, int]:
     """Train; return the module and the number of decisions."""
-    algorithm = configured(args).build_algo()
-    steps = 0
+    config, updates = configured(args)
+    algorithm = config.build_algo()
     try:
-        while steps < args.steps:
+        for number in range(updates):
             result = algorithm.train()
-            steps += int(result["env_runners"]["num_env_steps_sampled"])
-            entropy = float(result["learners"][SHARED_POLICY]["entropy"])
-            print(f"{steps} decisions, entropy {entropy:.2f}", flush=True)
-        return algorithm.get_module(SHARED_POLICY), steps
+            steps = int(result["env_runners"]["num_env_steps_sampled_lifetime"])
+            if number % 10 == 9:
+                entropy = float(result["learners"]["default_policy"]["entropy"])
+                print(f"{steps:,} decisions, entropy {entropy:.2f}", flush=True)
+        return algorithm.get_module(), steps
     finally:
         algorithm.stop()
 

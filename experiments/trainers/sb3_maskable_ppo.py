@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer_tools import PpoArgs, extra, learn_and_evaluate
+from trainer_tools import PpoArgs, extra, falling, learn_and_evaluate
 
 from bideuchre_env.cli.script_args import option, run
 
@@ -33,13 +33,7 @@ class Args(PpoArgs):
 
     out: Path = option(Path("runs/sb3"), "folder for the policy")
     steps: int = option(4_000_000, "decisions of the whole training")
-    tables: int = option(512, "tables played at once")
-    table_steps: int = option(64, "decisions per table between updates")
     opponents: str = option("", "agent in the other three seats; none: self-play")
-    rate: float = option(0.001, "initial learning rate; it falls to 0")
-    lambda_: float = option(
-        0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
-    )
 
 
 def train(args: Args) -> tuple[MaskablePPO, int]:
@@ -57,7 +51,7 @@ def train(args: Args) -> tuple[MaskablePPO, int]:
         n_steps=args.table_steps,
         batch_size=args.minibatch,
         n_epochs=args.epochs,
-        learning_rate=lambda left: left * args.rate,
+        learning_rate=lambda left: falling(args.rate, 1 - left),
         gamma=1.0,
         gae_lambda=args.lambda_,
         ent_coef=args.entropy,

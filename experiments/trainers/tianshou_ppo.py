@@ -22,7 +22,7 @@ with extra("tianshou"):
     import torch
     from tianshou.algorithm import PPO
     from tianshou.algorithm.modelfree.reinforce import DiscreteActorPolicy
-    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.algorithm.optim import AdamOptimizerFactory, LRSchedulerFactoryLinear
     from tianshou.data import VectorReplayBuffer
     from tianshou.trainer import OnPolicyTrainerParams
 
@@ -42,12 +42,8 @@ class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/tianshou"), "folder for the policy")
-    steps: int = option(3_000_000, "decisions of the whole training")
     tables: int = option(128, "tables played at once")
-    seat_steps: int = option(32, "decisions per seat and table between updates")
-    lambda_: float = option(
-        0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
-    )
+    table_steps: int = option(128, "decisions per table between updates")
 
 
 def layers(inputs: int, hidden: int, outputs: int) -> torch.nn.Sequential:
@@ -64,12 +60,20 @@ def train(args: Args) -> tuple[MaskedActor, int]:
     game = bideuchre_env.make(args.variant)
     options = {"episode": "hand", "observation": "features", "skip_forced": True}
     seats = Seats(game, args.tables, **options)
-    inputs = seats.tables.features.size
+    inputs, batch = seats.tables.features.size, args.tables * args.table_steps
+    updates = max(1, args.steps // batch)
+    schedule = {
+        "max_epochs": max(1, updates // 10),
+        "epoch_num_steps": batch * min(10, updates),
+        "collection_step_num_env_steps": batch,
+    }
     actor = MaskedActor(layers(inputs, args.hidden, int(seats.action_space.n)))
     algorithm = PPO(
         policy=DiscreteActorPolicy(actor=actor, action_space=seats.action_space),
         critic=ObservationCritic(layers(inputs, args.hidden, 1)),
-        optim=AdamOptimizerFactory(lr=args.rate),
+        optim=AdamOptimizerFactory(lr=args.rate).with_lr_scheduler_factory(
+            LRSchedulerFactoryLinear(**schedule)  # as `falling`
+        ),
         gamma=1.0,
         gae_lambda=args.lambda_,
         ent_coef=args.entropy,
@@ -78,17 +82,13 @@ def train(args: Args) -> tuple[MaskedActor, int]:
         return_scaling=True,  # because points exceed 1
         advantage_normalization=True,
     )
-    batch = len(seats) * args.seat_steps
     buffer = VectorReplayBuffer(2 * batch, len(seats))  # some seats decide more often than others
     collector = SeatCollector(algorithm, seats, buffer)
     collector.reset(gym_reset_kwargs={"seed": args.seed})
-    updates = max(1, args.steps // batch)
     algorithm.run_training(
         OnPolicyTrainerParams(
             training_collector=collector,
-            max_epochs=max(1, updates // 10),
-            epoch_num_steps=batch * min(10, updates),
-            collection_step_num_env_steps=batch,
+            **schedule,
             update_step_num_repetitions=args.epochs,
             batch_size=args.minibatch,
         )

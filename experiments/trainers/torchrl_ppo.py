@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainer_tools import PpoArgs, extra, learn_and_evaluate
+from trainer_tools import PpoArgs, extra, falling, learn_and_evaluate
 
 import bideuchre_env
 from bideuchre_env import Rules
@@ -38,13 +38,6 @@ class Args(PpoArgs):
     """The settings of a run; every field is an option of the command line."""
 
     out: Path = option(Path("runs/torchrl"), "folder for the policy")
-    steps: int = option(3_000_000, "decisions of the whole training")
-    tables: int = option(512, "tables played at once")
-    table_steps: int = option(64, "decisions per table between updates")
-    rate: float = option(0.001, "initial learning rate; it falls to 0")
-    lambda_: float = option(
-        0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
-    )
 
 
 def layers(rules: Rules, hidden: int, outputs: int | None = None) -> MLP:
@@ -81,7 +74,7 @@ def train(args: Args) -> tuple[MLP, int]:
     )
     began = time.perf_counter()
     for number, data in enumerate(collector):
-        optimizer.param_groups[0]["lr"] = args.rate * (1 - number / updates)
+        optimizer.param_groups[0]["lr"] = falling(args.rate, number / updates)
         data["next", "reward"] /= SCALE
         with torch.no_grad():
             critic(data)

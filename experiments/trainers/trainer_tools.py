@@ -54,19 +54,20 @@ class TrainerArgs(ScriptArgs):
 class PpoArgs(TrainerArgs):
     """The settings of PPO that all trainers but `cleanrl_ppo.py` share."""
 
-    steps: int = option(1_000_000, "decisions of the whole training")
-    tables: int = option(256, "tables played at once")
-    rate: float = option(0.001, "learning rate")
+    steps: int = option(3_000_000, "decisions of the whole training")
+    tables: int = option(512, "tables played at once")
+    table_steps: int = option(64, "decisions per table between updates")
+    rate: float = option(0.001, "initial learning rate; it falls to 0")
     epochs: int = option(4, "epochs per batch")
     entropy: float = option(0.01, "weight of the entropy bonus")
+    lambda_: float = option(
+        0.95, "lambda of the returns: 0 bootstraps from the critic, 1 uses the points of the hand"
+    )
 
 
-@dataclass(frozen=True)
-class SeatArgs(PpoArgs):
-    """The settings of a trainer whose policy learns in one seat, among fixed agents."""
-
-    table_steps: int = option(64, "decisions per table between updates")
-    opponents: str = option("cautious", "agent in the other three seats")
+def falling(rate: float, done: float) -> float:
+    """Return the learning rate after a fraction of a training: it falls linearly to 0."""
+    return rate * (1 - done)
 
 
 def learn_and_evaluate(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from support.playthroughs import VARIANTS
+from support.seat_returns import expected_returns
 
 import bideuchre_env
 from bideuchre_env.errors import IllegalActionError, OptionError
@@ -11,6 +12,8 @@ pytest.importorskip("ray.rllib")
 pytest.importorskip("torch")
 
 import torch
+from ray.rllib.core.columns import Columns
+from ray.rllib.evaluation.postprocessing import Postprocessing
 
 from bideuchre_env.adapters import rllib
 
@@ -43,7 +46,7 @@ def test_self_play_equals_the_aec_environment(name):
     assert seen.keys() == infos.keys()
     rewarded = dict.fromkeys(env.possible_agents, 0.0)
     expected = dict.fromkeys(raw.possible_agents, 0.0)
-    over = False
+    over, payments = False, 0
     while not over:
         [agent] = seen
         assert agent == raw.agent_selection
@@ -66,11 +69,12 @@ def test_self_play_equals_the_aec_environment(name):
             expected[each] += reward
         for each, reward in rewards.items():
             rewarded[each] += reward
+            payments += reward != 0
         assert seen.keys() == rewards.keys() == infos.keys()
         over = terminated["__all__"] or truncated["__all__"]
     assert list(seen) == env.possible_agents  # all agents get a final observation
     assert rewarded == expected
-    assert any(rewarded.values())
+    assert payments > 0
     assert truncated["__all__"] is not terminated["__all__"] is raw.terminations["player_0"]
     assert [*terminated] == [*truncated] == [*env.possible_agents, "__all__"]
     for agent, final in seen.items():
@@ -175,6 +179,91 @@ def test_a_module_learns_and_plays_as_an_agent(local_ray, masked):
     assert np.isfinite(played.boards.points_per_hand.mean)
 
 
+def self_play_config(tables, steps, **options):
+    return (
+        rllib.SelfPlayConfig()
+        .environment(env_config={"game": "barrie_v0", "episode": "hand", **options})
+        .env_runners(num_envs_per_env_runner=tables)
+        .rl_module(rl_module_spec=rllib.masked_module((16,), vf_share_layers=False))
+        .training(train_batch_size_per_learner=tables * steps, minibatch_size=64, num_epochs=1)
+        .training(gamma=0.9, lambda_=0.8)
+        .debugging(seed=3)
+    )
+
+
+@pytest.mark.parametrize("explore", [True, False])
+def test_a_runner_collects_the_steps_of_vec(local_ray, explore):
+    """Two rollouts continue the same hands; actions are legal, with their log-probabilities."""
+    runner = rllib.SelfPlayRunner(config=self_play_config(5, 30, skip_forced=True), worker_index=1)
+    options = {"episode": "hand", "observation": "features", "skip_forced": True}
+    vec = bideuchre_env.barrie_v0.vec(5, **options)
+    seen, info = vec.reset(seed=3 + 5)  # the first process that plays has other deals than seed 3
+    for _ in range(2):
+        [rollout] = runner.sample(num_timesteps=146, explore=explore)  # rounded up to all tables
+        assert len(rollout) == 150
+        columns = rollout.columns
+        for step in range(30):
+            mask, actions = vec.action_masks(), columns[Columns.ACTIONS][step]
+            assert np.array_equal(columns[Columns.OBS][step], seen)
+            assert np.array_equal(columns["action_mask"][step], mask)
+            assert mask[np.arange(5), actions].all()
+            logits = columns[Columns.ACTION_DIST_INPUTS][step]
+            assert explore or np.array_equal(actions, logits.argmax(axis=1))
+            log_probs = torch.log_softmax(torch.from_numpy(logits), 1).numpy()
+            drawn = log_probs[np.arange(5), actions]
+            assert np.allclose(columns[Columns.ACTION_LOGP][step], drawn, atol=1e-5)
+            assert np.array_equal(columns["seats"][step], info["seat"])
+            seen, rewards, terminated, truncated, info = vec.step(actions)
+            assert np.array_equal(columns["rewards"][step], rewards)
+            assert np.array_equal(columns["ended"][step], terminated | truncated)
+    assert runner.get_metrics()["num_env_steps_sampled"].peek() == 300
+    for wrong in ({"num_episodes": 1}, {"num_timesteps": 5, "random_actions": True}):
+        with pytest.raises(OptionError, match="SelfPlayRunner samples steps by its module"):
+            runner.sample(**wrong)
+    with pytest.raises(OptionError, match="observation='dict': for RLlib it is 'features'"):
+        rllib.SelfPlayEnv({"observation": "dict"})
+
+
+def test_self_play_learns_from_returns_by_seat(local_ray):
+    """The learner's batch has the returns of the definition, and standardized advantages."""
+    algorithm = self_play_config(8, 60).build_algo()
+    try:
+        [rollout] = algorithm.env_runner.sample(num_timesteps=480)
+        modules = algorithm.learner_group._learner.module
+        module = modules["default_policy"]
+        batch = rllib.SeatReturns()(rl_module=modules, episodes=[rollout])["default_policy"]
+        columns = rollout.columns
+        inputs = torch.from_numpy(columns[Columns.OBS])
+        with torch.no_grad():
+            values = module.compute_values({Columns.OBS: inputs.flatten(0, 1)})
+        arrays = (columns[name] for name in ("seats", "rewards", "ended"))
+        expected = expected_returns(*arrays, values.reshape(60, 8).numpy(), 0.9, 0.8)
+        returns = {
+            row.numpy().tobytes(): float(target)
+            for row, target in zip(
+                batch[Columns.OBS], batch[Postprocessing.VALUE_TARGETS], strict=True
+            )
+        }
+        finished = np.argwhere(np.isfinite(expected))
+        assert len(finished) > 200
+        for step, row in finished:
+            actual = returns[columns[Columns.OBS][step, row].tobytes()]
+            assert actual == pytest.approx(expected[step, row], abs=1e-3)
+        assert float(batch[Postprocessing.ADVANTAGES].mean()) == pytest.approx(0, abs=1e-4)
+        assert float(batch[Postprocessing.ADVANTAGES].std()) == pytest.approx(1, abs=1e-3)
+        before = [part.clone() for part in module.parameters()]
+        result = algorithm.train()
+        assert any((a != b).any() for a, b in zip(before, module.parameters(), strict=True))
+        assert np.isfinite(result["learners"]["default_policy"]["total_loss"])
+        assert result["env_runners"]["num_env_steps_sampled_lifetime"] == 960
+        rules = bideuchre_env.barrie_v0.rules
+        agent = rllib.PolicyAgent(rules, algorithm.get_module())
+    finally:
+        algorithm.stop()
+    played = bideuchre_env.match("barrie_v0", agent, "random", boards=5)
+    assert np.isfinite(played.boards.points_per_hand.mean)
+
+
 def test_a_module_receives_tensors_on_its_own_device():
 
     class OnDevice(torch.nn.Linear):
@@ -192,5 +281,5 @@ def test_a_module_receives_tensors_on_its_own_device():
     agent = rllib.PolicyAgent(rules, module, observation="flat")
     with pytest.warns(DeprecationWarning, match="ModuleAgent is now PolicyAgent"):
         assert rllib.ModuleAgent(module, rules).observation == "flat"
-    actions = agent.act_rows(seen["observation"], masks)
+    actions = agent.act_rows(seen["observation"], masks.astype(np.int8))
     assert actions.tolist() == masks.argmax(axis=1).tolist()
