@@ -163,7 +163,8 @@ def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespac
     parts = (*agent_parts(names), "claims")
     announce_compiling(parts)
     with compiling_bar(parts):
-        session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
+        game = Variant(old.variant, old.rules)
+        session = Session(game, old.people, agents, path=path, seats=old.seats)
         if list(agents) != old.agents:
             _rehearse(session)
     return session
@@ -266,8 +267,10 @@ def _open_session(
 
 def _print_players(session: Session) -> None:
     """Print the names of the agents at the table, and their level or each agent."""
+    from bideuchre_env.play.saved import PERSON
+
     players = zip(session.names, session.agents, strict=True)
-    agents = {name: printable(agent) for name, agent in players if name != agent}
+    agents = {name: printable(agent) for name, agent in players if agent != PERSON}
     level = level_of(list(agents.values()))
     if level is not None:
         names = ", ".join(agents)

@@ -12,7 +12,6 @@ import json
 import logging
 import socket
 import threading
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
@@ -22,9 +21,10 @@ from typing import Any
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from bideuchre_env._checks import is_whole, printable
+from bideuchre_env._checks import brief, is_whole, printable
 from bideuchre_env._files import reason
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
+from bideuchre_env.play.seats import Seats
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.page.page import asset, document, table_script
 from bideuchre_env.records.page.view import game_view
@@ -36,7 +36,6 @@ from bideuchre_env.web.connections import (
     ConnectionLimiter,
     Hosts,
     Rate,
-    Seats,
     is_foreign,
     is_loopback,
 )
@@ -50,11 +49,14 @@ CHANGES = {
     "next": "next_hand",
     "hint": "hint",
     "new": "new_game",
+    "name": "join",
 }
 """The method of `LiveTable` that a POST request calls, by the last part of its path."""
+FIELDS = {"act": {"version", "action"}, "name": {"name"}}
+"""The fields of a POST request with others than `version`."""
 MOST_BYTES = 2048
 """Maximum size of the body of a request."""
-WAITS = 25.0
+WAITS = 10.0
 """Seconds that a request waits for a newer version."""
 MOST_WAITING = 8
 """Maximum number of such requests of one seat at a time."""
@@ -77,12 +79,15 @@ class Server:
     def __init__(
         self, table: LiveTable, host: str, port: int, rate: Rate | None = None, waits: float = WAITS
     ) -> None:
-        self.table, self.seats = table, Seats(table.session.people)
+        self.table = table
         self.hosts, self.port, self._rate = Hosts(host), port, rate or Rate()
         self._waits = waits
-        self.waiting = Counter[int]()
-        """Requests that wait for a newer version, by seat."""
         self._changes: set[asyncio.Task[State | None]] = set()
+
+    @property
+    def seats(self) -> Seats:
+        """The seats of the present game, with their tokens."""
+        return self.table.session.seats
 
     def app(self) -> web.Application:
         """Return the application with all its routes."""
@@ -171,24 +176,21 @@ class Server:
         return web.Response(text=page, content_type="text/html")
 
     async def _table(self, request: web.Request) -> web.Response:
-        """Answer with a seat's view; with ?after=VERSION, wait up to 25 s for a newer version."""
-        seat = self._seat(request)
+        """Answer with a seat's view; with ?after=VERSION, wait up to 10 s for a newer version."""
+        seat, presence = self._seat(request), self.table.presence
         after = request.query.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) <= 12):
             return _error(400, "after: expected a version")
-        if int(after) != self.table.version:
-            return web.json_response(self.table.state(seat))
-        if self.waiting[seat] >= MOST_WAITING:
+        if int(after) == self.table.version and presence.polls[seat] >= MOST_WAITING:
             return _error(429, "too many open pages of this seat: close some")
-        waits = 0.0 if request.protocol.ended else self._waits
-        later = asyncio.ensure_future(self.table.later(int(after), waits))
-        request.protocol.on_eof = later.cancel
-        self.waiting[seat] += 1
-        try:
-            await asyncio.wait({later})
-        finally:
-            later.cancel()
-            self.waiting[seat] -= 1
+        with presence.polling(seat):
+            waits = 0.0 if request.protocol.ended else self._waits
+            later = asyncio.ensure_future(self.table.later(int(after), waits))
+            request.protocol.on_eof = later.cancel
+            try:
+                await asyncio.wait({later})
+            finally:
+                later.cancel()
         return web.json_response(self.table.state(seat))
 
     async def _change(self, name: str, request: web.Request) -> web.Response:
@@ -219,8 +221,8 @@ class Server:
     async def _command(self, request: web.Request, name: str) -> tuple[int, dict[str, Any]]:
         """Return a POST request's seat and JSON object, for the command `name`.
 
-        The object has the number `version`; for "act" also the text `action`; for "new" it may have
-        `agents`, which `LiveTable.new_game` checks.
+        The object has `FIELDS`: the number `version`, and texts; for "new" it may have `agents`,
+        which `LiveTable.new_game` checks.
         Raises `OptionError` for another body, and an `HTTPException` for a missing token, another
         content type or an incomplete body.
         """
@@ -237,12 +239,15 @@ class Server:
             data = json.loads(body.decode("utf-8"))
         except (ValueError, RecursionError):
             raise OptionError("body: expected JSON") from None
-        expected = {"version", "action"} if name == "act" else {"version"}
+        expected = FIELDS.get(name, {"version"})
         optional = {"agents"} if name == "new" else set[str]()
         if not isinstance(data, dict) or set(data) - optional != expected:
             raise OptionError(f"body: expected an object with {', '.join(sorted(expected))}")
-        if not is_whole(data["version"]) or not isinstance(data.get("action", ""), str):
-            raise OptionError("body: expected a whole number as version, a name as action")
+        for field in expected:
+            sound = is_whole(data[field]) if field == "version" else isinstance(data[field], str)
+            if not sound:
+                kind = "a whole number" if field == "version" else "text"
+                raise OptionError(f"{field}={brief(data[field])}: expected {kind}")
         return seat, data
 
     def links(self, host: str) -> dict[int, str]:

@@ -30,6 +30,7 @@ from bideuchre_env.records.page.view import table_view
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.web.connections import LOG
+from bideuchre_env.web.presence import GRACE, Presence
 
 T = TypeVar("T")
 State = dict[str, Any]
@@ -101,11 +102,14 @@ class LiveTable:
         adviser: str = "inference",
         reviewed: bool = True,
         patience: float = PATIENCE,
+        grace: float = GRACE,
     ) -> None:
-        self.session, self.version = session, 0
-        self._ready, self._ended = ReadySeats(session.people, patience), 0
+        self.session, self.version, self._since = session, 0, 0
+        self._ready = ReadySeats(session.people, patience)
+        self.presence = Presence(self._notice_presence, grace)
         self._again, self._pause, self._adviser, self._reviewed = again, pause, adviser, reviewed
         self._lock, self._wake, self._changed = asyncio.Lock(), asyncio.Event(), asyncio.Event()
+        self._row: Any = None
         self._fault: str | None
         self._record: GameRecord | None = None
         self._replay: str | None = None
@@ -136,23 +140,30 @@ class LiveTable:
     def state(self, seat: int) -> State:
         """Return the state of a seat's page, as JSON values.
 
-        `version`; `view` (see `table_view`); `next`: the next hand may be requested; `over`: a new
-        game may be requested; `asked`: this seat is ready; `waits`: the seats that are not ready,
-        as text, and `patience`, the seconds until the game may continue without them, both None
-        unless a seat is ready; `undo`, `hint`, `claim` (of all remaining tricks): whether these are
-        allowed; `fault`: the error of an agent, or None; `notice`: the time to compile agents of
-        the next game, or ""; `replay`: the path of the replay, `review`: a sentence on this seat,
-        and `sheet`: the result of each hand, all None before the end of a hand; `agents`: those of
-        the seats; `choices`: the agents for each seat in the next game (none for a person), and
-        `levels`: the agent and the words of each level, both None before the end of the game.
+        `version`, and `since`, the first version with the same position: commands for it are
+        accepted; `view` (see `table_view`); `presence` of the people by seat: "free" before they
+        have joined, "here" or "away", None for an agent; `next`: the next hand may be requested;
+        `over`: a new game may be requested; `asked`: this seat is ready; `waits`: the seats that
+        are not ready, as text, and `patience`, the seconds until the game may continue without
+        them, both None unless a seat is ready; `undo`, `hint`, `claim` (of all remaining tricks):
+        whether these are allowed; `fault`: the error of an agent, or None; `notice`: the time to
+        compile agents of the next game, or ""; `replay`: the path of the replay, `review`: a
+        sentence on this seat, `sheet`: the result of each hand, and `hands`: the four hands as
+        dealt, all None before the end of a hand; `agents`: those of the seats; `choices`: the
+        agents for each seat in the next game (none for a person), and `levels`: the agent and the
+        words of each level, both None before the end of the game.
         """
         session = self.session
         names = ["you" if who == seat else name for who, name in enumerate(session.names)]
         view = table_view(self._row, session.rules, seat, names)
-        mine, over = view["turn"] == seat, bool(self._row["phase"] == Phase.OVER)
+        if not session.asks(self._row):
+            view["legal"] = []
+        mine, over = bool(view["legal"]), bool(self._row["phase"] == Phase.OVER)
         return {
             "version": self.version,
+            "since": self._since,
             "view": view,
+            "presence": [self._presence(who) for who in range(N_SEATS)],
             "next": bool(self._row["phase"] == Phase.DEAL),
             "undo": self._can_undo,
             "hint": mine,
@@ -166,10 +177,23 @@ class LiveTable:
             "replay": self._replay,
             "review": self._review_of(seat),
             "sheet": self._sheet(seat & 1) if self._record else None,
+            "hands": self._open_hands() if self._record else None,
             "agents": session.agents,
             "choices": self._choices() if over else None,
             "levels": LEVELS if over else None,
         }
+
+    def _presence(self, seat: int) -> str | None:
+        if seat not in self.session.people:
+            return None
+        if seat not in self.session.seats.names:
+            return "free"
+        return "here" if seat in self.presence.here else "away"
+
+    def _notice_presence(self, seat: int) -> None:
+        """Update the pages when a person who has joined comes or leaves."""
+        if seat in self.session.seats.names:
+            self._publish()
 
     def _review_of(self, seat: int) -> str | None:
         """Return the review of a seat's decisions in a sentence; None before the review."""
@@ -185,6 +209,12 @@ class LiveTable:
             | {name: hand[name][:: 1 - 2 * side] for name in ("tricks", "points", "score")}
             for hand in self._record.hands
         ]
+
+    def _open_hands(self) -> list[list[str]]:
+        """Return the hands dealt in the last hand, which must be over, by seat."""
+        assert self._record is not None
+        look = Look(self._row, self.session.rules, None)
+        return [look.fanned(cards) for cards in self._record.hands[-1]["deal"]]
 
     def _choices(self) -> list[list[str]]:
         """Return the agents that may play at each seat in the next game; [] for a person."""
@@ -230,10 +260,16 @@ class LiveTable:
         """
         await self._change(version, lambda session: session.claim(seat))
 
+    async def join(self, seat: int, name: str) -> None:
+        """Set the name of the person of a seat; errors as `Session.join`."""
+        async with self._lock:
+            await self._work(lambda: self.session.join(seat, name))
+            self._publish()
+
     async def next_hand(self, seat: int, version: int) -> None:
         """Mark a seat as ready; deal the next hand if `ReadySeats` allows it."""
         async with self._lock:
-            self._check(version, min(self._ended, self.version))
+            self._check(version)
             if not self.session.hand_over or self._ready.add(seat):
                 await self._work(self.session.next_hand)
                 self._fault = None
@@ -270,7 +306,7 @@ class LiveTable:
         among the `choices` of `state`.
         """
         async with self._lock:
-            self._check(version, min(self._ended, self.version))
+            self._check(version)
             if not self.session.over:
                 raise IllegalActionError("a new game begins when this one is over")
             if agents is not None:
@@ -304,9 +340,9 @@ class LiveTable:
             self._show()
         self._wake.set()
 
-    def _check(self, version: int, since: int | None = None) -> None:
-        """Raise `StaleError` unless this version is the current one, or is at least `since`."""
-        if not (self.version if since is None else since) <= version <= self.version:
+    def _check(self, version: int) -> None:
+        """Raise `StaleError` unless this version has the current position."""
+        if not self._since <= version <= self.version:
             raise StaleError("version: expected the current one; the game has changed meanwhile")
 
     async def _work(self, work: Callable[[], T]) -> T:
@@ -319,14 +355,19 @@ class LiveTable:
 
     def _show(self) -> None:
         """Publish the current state; requests are answered from a copy of it."""
-        self._row = rows_of([self.session.row.tobytes()])[0]
+        row = rows_of([self.session.row.tobytes()])[0]
         self._can_undo = self.session.can_undo
         self._can_claim = self.session.can_claim
-        self.version += 1
+        if self._row is None or row.tobytes() != self._row.tobytes():
+            self._row, self._since = row, self.version + 1
         if self.session.seat is not None:  # in the middle of a hand
             self._ready.ready_at.clear()
-            self._ended = self.version + 1
             self._record = self._replay = self._review = None
+        self._publish()
+
+    def _publish(self) -> None:
+        """Answer the requests that wait for a newer version."""
+        self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
 

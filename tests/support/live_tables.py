@@ -69,7 +69,8 @@ def live(game: Session, **more: Any) -> LiveTable:
 
     def again(old: Session, agents: Sequence[str]) -> Session:
         game = Variant(old.variant, old.rules)
-        return session_of(game, old.people, agents, seed=(old.seed or 0) + 1)
+        seed = (old.seed or 0) + 1
+        return session_of(game, old.people, agents, seed=seed, seats=old.seats)
 
     return LiveTable(game, again, **{"pause": 0, "reviewed": False, "adviser": "rule", **more})
 
@@ -120,8 +121,13 @@ class Client:
 
 
 def known_cards(game: Session, seat: int) -> set[str]:
-    """The cards that a seat knows: those dealt to it, all played, and passed ones as declarer."""
+    """The cards that a seat knows: those dealt to it, all played, and passed ones as declarer.
+
+    After the hand it knows all cards that were dealt.
+    """
     row, hand = game.row, hand_of(game.row, game.rules)
+    if row["phase"] >= Phase.DEAL:
+        return {name for cards in hand["deal"] for name in cards}
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
         cards |= {CARD_NAMES[kind] for kind in row["passed"] if kind >= 0}
@@ -144,7 +150,7 @@ async def until_idle(table: LiveTable) -> None:
     while True:
         state = table.state(people[0])  # the session may be ahead of the displayed state
         turn = state["view"]["turn"]
-        done = state["replay"] if turn is None else turn in people
+        done = state["replay"] if turn is None else table.session.asks(table._row)
         if done or state["fault"]:
             return
         await asyncio.sleep(0.001)

@@ -191,7 +191,7 @@ def test_a_page_recovers_from_a_connection_that_is_lost_without_notice(way, page
     with served(lambda: live(game)) as (table, _), relayed() as (relay, link):
         page.open(link)
         page.wait(lambda: page.enabled(CHOICES))
-        page.wait(lambda: live_tables.servers[-1].waiting[0] == 1)
+        page.wait(lambda: live_tables.servers[-1].table.presence.polls[0] == 1)
         relay.lose(False)
         action = {"version": table.version, "action": game.legal()[0]}
         ask(link, "/api/act", action)  # by another page of the seat

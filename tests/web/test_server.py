@@ -26,12 +26,12 @@ from support.live_tables import (
 )
 
 from bideuchre_env.errors import OptionError
+from bideuchre_env.play.seats import Seats
 from bideuchre_env.web.connections import (
     HEADERS,
     ConnectionLimiter,
     Hosts,
     Rate,
-    Seats,
     is_foreign,
     is_loopback,
     split_host,
