@@ -44,6 +44,7 @@ from bideuchre_env.runtime.interrupts import CTRL_C, interrupted_code, raising
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bideuchre_env.envs.registration import Variant
     from bideuchre_env.play.session import Session
 
 PARTNER, OPPONENTS, ADVISER = "expert", ["expert"], "inference"
@@ -135,7 +136,7 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
     with listener, _open_session(arguments, path, parts) as session:
         last = run_server(
             session,
-            lambda old, agents: _next_game(old, agents, arguments),
+            lambda old, agents, game: _next_game(old, agents, game, arguments),
             host,
             listener,
             _announce,
@@ -151,26 +152,31 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
     return 0 if code == CTRL_C else code
 
 
-def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespace) -> Session:
+def _next_game(
+    old: Session, agents: Sequence[str], game: Variant, arguments: argparse.Namespace
+) -> Session:
     """Return a new game of the same people with these agents, with new deals and a new file."""
-    from bideuchre_env.envs.registration import Variant
     from bideuchre_env.evaluation.kernel_parts import agent_parts
     from bideuchre_env.play.saved import new_game_path
     from bideuchre_env.play.session import Session
 
-    path = new_game_path(old.variant, old.path if arguments.file else None)
+    path = new_game_path(game.name, old.path if arguments.file else None)
     names = [name for seat, name in enumerate(agents) if seat not in old.people]
     parts = (*agent_parts(names), "claims")
     announce_compiling(parts)
     with compiling_bar(parts):
-        game = Variant(old.variant, old.rules)
         session = Session(game, old.people, agents, path=path, seats=old.seats)
-        if list(agents) != old.agents:
+        if list(agents) != old.agents or game.rules != old.rules:
             _rehearse(session)
     return session
 
 
-def _announce(links: dict[int, str]) -> None:
+def _announce(links: dict[int, str], invitation: str | None) -> None:
+    if invitation is not None:
+        import segno
+
+        segno.make(invitation, micro=False).terminal(compact=True)
+        print(f"Guests: {invitation} (or the code above)")
     for seat, link in links.items():
         print(f"Seat {seat}: {link}")
     if len(links) > 1:

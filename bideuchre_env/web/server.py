@@ -10,19 +10,23 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import secrets
 import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
+from hmac import compare_digest
 from importlib import resources
 from typing import Any
 
+import segno
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from bideuchre_env._checks import brief, is_whole, printable
+from bideuchre_env._checks import brief, is_number, is_whole, printable
 from bideuchre_env._files import reason
+from bideuchre_env.envs.registration import Variant, variants
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
 from bideuchre_env.play.seats import Seats
 from bideuchre_env.play.session import Session
@@ -39,7 +43,7 @@ from bideuchre_env.web.connections import (
     is_foreign,
     is_loopback,
 )
-from bideuchre_env.web.table import LiveTable, StaleError, State
+from bideuchre_env.web.table import LiveTable, StaleError, State, game_id
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 CHANGES = {
@@ -50,10 +54,24 @@ CHANGES = {
     "hint": "hint",
     "new": "new_game",
     "name": "join",
+    "pause": "set_pause",
+    "begin": "begin_game",
 }
 """The method of `LiveTable` that a POST request calls, by the last part of its path."""
-FIELDS = {"act": {"version", "action"}, "name": {"name"}}
+FIELDS = {
+    "act": {"version", "action"},
+    "name": {"name"},
+    "pause": {"pause"},
+    "begin": {"version", "variant", "level"},
+    "join": {"name", "seat"},
+}
 """The fields of a POST request with others than `version`."""
+KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "version": (is_whole, "a whole number"),
+    "seat": (is_whole, "a whole number"),
+    "pause": (is_number, "a number"),
+}
+"""Check and description of the fields of POST requests that are not texts."""
 MOST_BYTES = 2048
 """Maximum size of the body of a request."""
 WAITS = 10.0
@@ -62,6 +80,8 @@ MOST_WAITING = 8
 """Maximum number of such requests of one seat at a time."""
 BODY_SECONDS = 10.0
 POLL_SECONDS = 0.1
+CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+"""Letters of the short address, without those that look alike."""
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
@@ -82,6 +102,8 @@ class Server:
         self.table = table
         self.hosts, self.port, self._rate = Hosts(host), port, rate or Rate()
         self._waits = waits
+        self.code = "".join(secrets.choice(CODE_LETTERS) for _ in range(8))
+        """Code of the short address, for the seats that are free."""
         self._changes: set[asyncio.Task[State | None]] = set()
 
     @property
@@ -100,6 +122,8 @@ class Server:
         app.router.add_get("/", self._page)
         app.router.add_get("/replay/{key}", self._replay)
         app.router.add_get("/api/table", self._table)
+        app.router.add_get("/api/seats", self._free_seats)
+        app.router.add_post("/api/join", self._join)
         for name in CHANGES:
             app.router.add_post(f"/api/{name}", partial(self._change, name))
         return app
@@ -198,12 +222,30 @@ class Server:
 
         A change that has begun is always completed.
         """
-        seat, fields = await self._command(request, name)
+        seat, fields = self._seat(request), await self._fields(request, name)
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)
         task.add_done_callback(self._finished)
         await asyncio.wait({task})  # `wait` does not cancel it
         return web.json_response(task.result() or self.table.state(seat))
+
+    def _check_code(self, request: web.Request) -> None:
+        """Respond with 401 unless a request has the code of the table in place of a token."""
+        value = request.headers.get("Authorization", "").encode("utf-8", "replace")
+        if not compare_digest(value, f"Bearer {self.code}".encode()):
+            raise web.HTTPUnauthorized(reason="expected the address that the host's page shows")
+
+    async def _free_seats(self, request: web.Request) -> web.Response:
+        """Answer with the names at the four seats, None for a free seat."""
+        self._check_code(request)
+        return web.json_response({"seats": self.table.taken()})
+
+    async def _join(self, request: web.Request) -> web.Response:
+        """Give a free seat to a person with the code; answer with the seat's token."""
+        self._check_code(request)
+        fields = await self._fields(request, "join")
+        await self.table.join(**fields, free=True)
+        return web.json_response({"token": self.seats.tokens[fields["seat"]]})
 
     def _finished(self, task: asyncio.Task[State | None]) -> None:
         """Remove a finished change, without a log entry if it failed: the client has the error."""
@@ -218,15 +260,13 @@ class Server:
             raise web.HTTPUnauthorized(reason="expected the link of a seat")
         return seat
 
-    async def _command(self, request: web.Request, name: str) -> tuple[int, dict[str, Any]]:
-        """Return a POST request's seat and JSON object, for the command `name`.
+    async def _fields(self, request: web.Request, name: str) -> dict[str, Any]:
+        """Return the JSON object of a POST request, for the command `name`.
 
-        The object has `FIELDS`: the number `version`, and texts; for "new" it may have `agents`,
-        which `LiveTable.new_game` checks.
-        Raises `OptionError` for another body, and an `HTTPException` for a missing token, another
-        content type or an incomplete body.
+        The object has `FIELDS`, of `KINDS`; for "new" it may have `agents`, which
+        `LiveTable.new_game` checks. Raises `OptionError` for another body, and an `HTTPException`
+        for another content type or an incomplete body.
         """
-        seat = self._seat(request)
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")
         if "Content-Encoding" in request.headers:
@@ -244,19 +284,24 @@ class Server:
         if not isinstance(data, dict) or set(data) - optional != expected:
             raise OptionError(f"body: expected an object with {', '.join(sorted(expected))}")
         for field in expected:
-            sound = is_whole(data[field]) if field == "version" else isinstance(data[field], str)
-            if not sound:
-                kind = "a whole number" if field == "version" else "text"
+            is_sound, kind = KINDS.get(field, (lambda value: isinstance(value, str), "text"))
+            if not is_sound(data[field]):
                 raise OptionError(f"{field}={brief(data[field])}: expected {kind}")
-        return seat, data
+        return data
 
     def links(self, host: str) -> dict[int, str]:
         """Return the links of people by seat, for a host name or address."""
-        name = f"[{host}]" if ":" in host else host
-        return {
-            seat: f"http://{name}:{self.port}/#seat={token}"
-            for seat, token in self.seats.tokens.items()
-        }
+        address = self._address(host)
+        return {seat: f"{address}/#seat={token}" for seat, token in self.seats.tokens.items()}
+
+    def invite(self, host: str) -> str:
+        """Show the short address of the table on the host's page, and return it."""
+        address = f"{self._address(host)}/#{self.code}"
+        self.table.invitation = {"address": address, "code": qr_rows(address)}
+        return address
+
+    def _address(self, host: str) -> str:
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
 def _error(status: int, words: str) -> web.Response:
@@ -273,12 +318,17 @@ def game_page(rules: Rules) -> str:
     )
     return document(
         "Bid Euchre",
-        {"game": game_view(rules)},
+        {"game": game_view(rules) | {"id": game_id(rules), "variants": list(variants)}},
         body=html,
         script=table_script() + motion + script,
         style=asset("table.css") + style,
         connect=True,
     )
+
+
+def qr_rows(text: str) -> list[str]:
+    """Return the QR code of a text as rows of "0" and "1"."""
+    return ["".join(map(str, row)) for row in segno.make(text, micro=False).matrix]
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -310,10 +360,10 @@ def reachable(host: str) -> str:
 
 def run_server(
     session: Session,
-    again: Callable[[Session, Sequence[str]], Session],
+    again: Callable[[Session, Sequence[str], Variant], Session],
     host: str,
     listener: socket.socket,
-    announce: Callable[[dict[int, str]], None],
+    announce: Callable[[dict[int, str], str | None], None],
     *,
     pause: float,
     adviser: str,
@@ -321,8 +371,8 @@ def run_server(
 ) -> Session:
     """Serve a game until Ctrl-C or SIGTERM; return the last session, closed.
 
-    `announce` is called with the link of each seat when the server is ready; the other
-    arguments are those of `LiveTable`.
+    `announce` is called when the server is ready, with the link of each seat and, for several
+    people, the short address; the other arguments are those of `LiveTable`.
     """
 
     async def serve(pressed: threading.Event) -> Session:
@@ -331,8 +381,9 @@ def run_server(
         async with server.serving(listener):
             try:
                 table.start()
-                here = listener.getsockname()[0]
-                announce(server.links(here if is_loopback(host) else reachable(host)))
+                here = listener.getsockname()[0] if is_loopback(host) else reachable(host)
+                several = len(session.people) > 1
+                announce(server.links(here), server.invite(here) if several else None)
                 while not pressed.is_set():
                     await asyncio.sleep(POLL_SECONDS)
             finally:

@@ -7,12 +7,15 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any, TypeVar
+from zlib import crc32
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.registry import names
 from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
+from bideuchre_env.envs.registration import Variant, variants
 from bideuchre_env.errors import (
     AgentError,
     BidEuchreError,
@@ -25,16 +28,18 @@ from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import addressed
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
-from bideuchre_env.records.page.page import replay_page
-from bideuchre_env.records.page.view import table_view
+from bideuchre_env.records.page.page import plain, replay_page
+from bideuchre_env.records.page.view import game_view, table_view
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.web.connections import LOG
 from bideuchre_env.web.presence import GRACE, Presence
 
 T = TypeVar("T")
 State = dict[str, Any]
 AGAIN = 5.0  # seconds until a retry of a move that could not be saved
+MOST_PAUSE = 60.0  # seconds
 PATIENCE = 30.0  # seconds until the game may continue without seats that are not ready
 TRICK_PAUSES = 2.5  # length of the pause after a complete trick, in pauses
 
@@ -86,7 +91,7 @@ class LiveTable:
 
     Before each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next, and a command for an outdated one
-    raises `StaleError`. `again(old, agents)` begins the next game, with four names by seat.
+    raises `StaleError`. `again(old, agents, game)` begins the next game, with four names by seat.
     The session works in a single worker thread, so that the server can answer meanwhile. After a
     hand or a game, `ReadySeats` decides when the table continues. After each hand the replay of the
     game so far is available, and with `reviewed` a review by the `adviser`: of the hand, and at the
@@ -96,7 +101,7 @@ class LiveTable:
     def __init__(
         self,
         session: Session,
-        again: Callable[[Session, Sequence[str]], Session],
+        again: Callable[[Session, Sequence[str], Variant], Session],
         *,
         pause: float = 0.6,
         adviser: str = "inference",
@@ -118,6 +123,8 @@ class LiveTable:
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._tasks: set[asyncio.Task[None]] = set()
         self.closing = False
+        self.invitation: State | None = None
+        """The short `address` of the table, and its QR `code`, rows of "0" and "1"."""
         self.replays: dict[str, str] = {}
         """The page of the game up to the last finished hand, by a random key."""
         self._begin()
@@ -150,8 +157,9 @@ class LiveTable:
         compile agents of the next game, or ""; `replay`: the path of the replay, `review`: a
         sentence on this seat, `sheet`: the result of each hand, and `hands`: the four hands as
         dealt, all None before the end of a hand; `agents`: those of the seats; `choices`: the
-        agents for each seat in the next game (none for a person), and `levels`: the agent and the
-        words of each level, both None before the end of the game.
+        agents for each seat in the next game (none for a person), None before the end of the game;
+        `levels`: the agent and the words of each level; `game`: see `game_id`; `host`: the pause of
+        agents and `invitation`, None for other seats.
         """
         session = self.session
         names = ["you" if who == seat else name for who, name in enumerate(session.names)]
@@ -178,9 +186,11 @@ class LiveTable:
             "review": self._review_of(seat),
             "sheet": self._sheet(seat & 1) if self._record else None,
             "hands": self._open_hands() if self._record else None,
+            "game": game_id(session.rules),
+            "host": self._for_host() if seat == self.host else None,
             "agents": session.agents,
             "choices": self._choices() if over else None,
-            "levels": LEVELS if over else None,
+            "levels": {name: list(level) for name, level in LEVELS.items()},
         }
 
     def _presence(self, seat: int) -> str | None:
@@ -189,6 +199,15 @@ class LiveTable:
         if seat not in self.session.seats.names:
             return "free"
         return "here" if seat in self.presence.here else "away"
+
+    def taken(self) -> list[str | None]:
+        """Return the names at the four seats; None for a seat that a guest may take."""
+        free = {s for s in self.session.people if s != self.host and self._presence(s) == "free"}
+        return [None if s in free else name for s, name in enumerate(self.session.names)]
+
+    def _for_host(self) -> State:
+        invitation = self.invitation if None in self.taken() else None
+        return {"pause": self._pause, "invitation": invitation}
 
     def _notice_presence(self, seat: int) -> None:
         """Update the pages when a person who has joined comes or leaves."""
@@ -260,11 +279,53 @@ class LiveTable:
         """
         await self._change(version, lambda session: session.claim(seat))
 
-    async def join(self, seat: int, name: str) -> None:
-        """Set the name of the person of a seat; errors as `Session.join`."""
+    async def join(self, seat: int, name: str, free: bool = False) -> None:
+        """Set the name of the person of a seat; errors as `Session.join`.
+
+        With `free`, raise `OptionError` unless the seat is a guest's and free.
+        """
         async with self._lock:
+            if free and (seat == self.host or self._presence(seat) != "free"):
+                raise OptionError(f"seat={brief(seat)}: expected a free seat")
             await self._work(lambda: self.session.join(seat, name))
             self._publish()
+
+    @property
+    def host(self) -> int:
+        """The seat of the host, the first person: it may begin other games and set the speed."""
+        return self.session.people[0]
+
+    def _check_host(self, seat: int) -> None:
+        if seat != self.host:
+            raise OptionError(f"seat={seat}: expected the host, seat {self.host}")
+
+    async def set_pause(self, seat: int, pause: float) -> None:
+        """Set the pause before a move of an agent, in seconds, for the host.
+
+        Raises `OptionError` for another seat, and unless it is from 0 to `MOST_PAUSE`.
+        """
+        self._check_host(seat)
+        if not 0 <= pause <= MOST_PAUSE:
+            raise OptionError(f"pause={pause}: expected 0 to {MOST_PAUSE:g} seconds")
+        self._pause = pause
+        self._publish()
+
+    async def begin_game(self, seat: int, version: int, variant: str, level: str) -> None:
+        """Begin a new game of a variant with agents of a level, for the host, at any time.
+
+        "" leaves the rules, or the agents, as they are. The old game stays in its file. Raises
+        `OptionError` for another seat, variant or level.
+        """
+        for name, value, known in (("variant", variant, variants), ("level", level, LEVELS)):
+            if value and value not in known:
+                raise OptionError(f"{name}={brief(value)}: expected {', '.join(known)}")
+        async with self._lock:
+            self._check_host(seat)
+            self._check(version)
+            agent = LEVELS[level].agent if level else None
+            await self._replace(
+                [agent or name for name in self.session.agents], variants.get(variant)
+            )
 
     async def next_hand(self, seat: int, version: int) -> None:
         """Mark a seat as ready; deal the next hand if `ReadySeats` allows it."""
@@ -320,17 +381,22 @@ class LiveTable:
             if not self._ready.add(seat):
                 self._show()
                 return
-            old = self.session
-            others = [name for s, name in enumerate(self._agents) if s not in old.people]
-            self._notice = compile_notice(agent_parts(others))
-            if self._notice:
-                self._show()
-            try:
-                self.session = await self._work(lambda: self._again(old, self._agents))
-                old.close()
-            finally:
-                self._begin()
-        self._wake.set()
+            await self._replace(self._agents)
+
+    async def _replace(self, agents: Sequence[str], game: Variant | None = None) -> None:
+        """Begin the next game with these agents, by default with the same rules."""
+        old = self.session
+        game = game or Variant(old.variant, old.rules)
+        others = [name for s, name in enumerate(agents) if s not in old.people]
+        self._notice = compile_notice(agent_parts(others))
+        if self._notice:
+            self._show()
+        try:
+            self.session = await self._work(lambda: self._again(old, agents, game))
+            old.close()
+        finally:
+            self._begin()
+            self._wake.set()
 
     async def _change(self, version: int, change: Callable[[Session], object]) -> None:
         async with self._lock:
@@ -432,6 +498,12 @@ class LiveTable:
         if self._record is record:
             self._review, self.replays[key] = result, page
             self._show()
+
+
+@lru_cache(maxsize=4)
+def game_id(rules: Rules) -> int:
+    """Return a number for the constants of a page; with another number it must be loaded again."""
+    return crc32(plain(game_view(rules)).encode())
 
 
 def _pauses(row: Any) -> float:

@@ -67,8 +67,7 @@ def whole_game(**more: Any) -> Session:
 def live(game: Session, **more: Any) -> LiveTable:
     """The live table of a game, without pauses and reviews; the next game has another seed."""
 
-    def again(old: Session, agents: Sequence[str]) -> Session:
-        game = Variant(old.variant, old.rules)
+    def again(old: Session, agents: Sequence[str], game: Variant) -> Session:
         seed = (old.seed or 0) + 1
         return session_of(game, old.people, agents, seed=seed, seats=old.seats)
 
