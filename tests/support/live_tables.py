@@ -4,6 +4,8 @@ import asyncio
 import json
 import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import contextmanager, suppress
@@ -233,3 +235,19 @@ class Relay:
         """Close all connections."""
         for each in (self._listener, *self._sockets):
             each.close()
+
+
+AGENTS = ("--partner", "rule", "--opponents", "rule", "--adviser", "rule", "--pause", "0")
+
+
+def start(folder, *arguments):
+    """Start the command; return the process, the links by seat, and the output so far."""
+    command = [sys.executable, "-m", "bideuchre_env", "play", "--web", "--port", "0", *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(command, cwd=folder, **streams)
+    lines = []
+    while not lines or not lines[-1].startswith("Open the link"):
+        lines.append(process.stdout.readline())
+        assert lines[-1], lines
+    links = dict(re.findall(r"^Seat (\d): (\S+)$", "".join(lines), re.M))
+    return process, {int(seat): link for seat, link in links.items()}, "".join(lines)

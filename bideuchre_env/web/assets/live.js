@@ -248,7 +248,7 @@
       ]);
       by("sheet").replaceChildren(
         ...bideuchre.rows(["hand", "contract", "tricks", "you", "they", "score"], rows));
-      by("hands").replaceChildren(...bideuchre.rows(["hand", "as dealt"], (hands ?? []).map(
+      by("hands").replaceChildren(...bideuchre.rows(["player", "hand as dealt"], (hands ?? []).map(
         (cards, seat) => [
           [this.table.name(view, seat), this.table.player(view, seat)].filter(Boolean).join(" "),
           this.signed(cards.join(" "))])));
