@@ -173,10 +173,7 @@ def _next_game(
 
 def _announce(links: dict[int, str], invitation: str | None) -> None:
     if invitation is not None:
-        import segno
-
-        segno.make(invitation, micro=False).terminal(compact=True)
-        print(f"Guests: {invitation} (or the code above)")
+        print(invitation)
     for seat, link in links.items():
         print(f"Seat {seat}: {link}")
     if len(links) > 1:

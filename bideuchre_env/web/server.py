@@ -8,6 +8,7 @@ cannot use it. There are no cookies.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import secrets
@@ -326,6 +327,15 @@ def game_page(rules: Rules) -> str:
     )
 
 
+def invitation_text(address: str, local: bool) -> str:
+    """Return the short address for guests as text, with its QR code unless it is a `local` one."""
+    if local:
+        return f"Guests: {address}, on this machine only; --host 0.0.0.0 lets phones in."
+    code = io.StringIO()
+    segno.make(address, micro=False).terminal(code, compact=True)
+    return f"{code.getvalue()}Guests: {address}, or the code above."
+
+
 def qr_rows(text: str) -> list[str]:
     """Return the QR code of a text as rows of "0" and "1"."""
     return ["".join(map(str, row)) for row in segno.make(text, micro=False).matrix]
@@ -372,7 +382,7 @@ def run_server(
     """Serve a game until Ctrl-C or SIGTERM; return the last session, closed.
 
     `announce` is called when the server is ready, with the link of each seat and, for several
-    people, the short address; the other arguments are those of `LiveTable`.
+    people, the text of `invitation_text`; the other arguments are those of `LiveTable`.
     """
 
     async def serve(pressed: threading.Event) -> Session:
@@ -382,8 +392,10 @@ def run_server(
             try:
                 table.start()
                 here = listener.getsockname()[0] if is_loopback(host) else reachable(host)
-                several = len(session.people) > 1
-                announce(server.links(here), server.invite(here) if several else None)
+                guests = None
+                if len(session.people) > 1:
+                    guests = invitation_text(server.invite(here), is_loopback(host))
+                announce(server.links(here), guests)
                 while not pressed.is_set():
                     await asyncio.sleep(POLL_SECONDS)
             finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -34,56 +33,17 @@ from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.cards import N_SEATS
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.web.connections import LOG
-from bideuchre_env.web.presence import GRACE, Presence
+from bideuchre_env.web.presence import GRACE, PATIENCE, Presence, ReadySeats
 
 T = TypeVar("T")
 State = dict[str, Any]
 AGAIN = 5.0  # seconds until a retry of a move that could not be saved
 MOST_PAUSE = 60.0  # seconds
-PATIENCE = 30.0  # seconds until the game may continue without seats that are not ready
 TRICK_PAUSES = 2.5  # length of the pause after a complete trick, in pauses
 
 
 class StaleError(IllegalActionError):
     """A request about an outdated version of the game."""
-
-
-class ReadySeats:
-    """The seats that are ready to continue after a hand or a game.
-
-    The game continues when all people are ready. `patience` seconds after the first is ready, those
-    who are ready may continue alone, so that a person who has left does not block the table.
-    """
-
-    def __init__(
-        self,
-        people: Sequence[int],
-        patience: float = PATIENCE,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._people, self._patience, self._clock = people, patience, clock
-        self.ready_at: dict[int, float] = {}  # time by seat
-
-    def add(self, seat: int) -> bool:
-        """Mark a seat as ready; return whether the table continues.
-
-        It does when no seat is missing, or after `patience` when a ready seat is added again.
-        """
-        again = seat in self.ready_at
-        self.ready_at.setdefault(seat, self._clock())
-        return not self.missing or (again and self.seconds_left == 0)
-
-    @property
-    def missing(self) -> list[int]:
-        """Seats that are not ready."""
-        return [seat for seat in self._people if seat not in self.ready_at]
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds until those who are ready may continue; None while no seat is ready."""
-        if not self.ready_at:
-            return None
-        return max(0.0, min(self.ready_at.values()) + self._patience - self._clock())
 
 
 class LiveTable:
@@ -249,9 +209,10 @@ class LiveTable:
         """Return a sentence with the seats that are not ready; None if none or all are ready."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
-        look = Look(self._row, self.session.rules, viewer)
+        look, names = Look(self._row, self.session.rules, viewer), self.session.seats.names
         missing = sorted(self._ready.missing, key=lambda seat: (seat - viewer) % N_SEATS)
-        return f"Waiting for {' and '.join(map(look.who, missing))}."
+        words = [names.get(s, look.who(s)) if s != viewer else "you" for s in missing]
+        return f"Waiting for {' and '.join(words)}."
 
     async def later(self, version: int, seconds: float) -> None:
         """Wait until a newer version than `version` is published, at most `seconds`.

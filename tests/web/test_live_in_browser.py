@@ -139,7 +139,8 @@ def test_two_people_see_only_their_own_cards_and_continue_together(pages):
         for page in pages:
             page.wait(lambda page=page: page.enabled("#next"))
         pages[0].click("#next")
-        for page, waits in zip(pages, ("Waiting for partner.", "Waiting for you."), strict=True):
+        partner = table.session.names[2]
+        for page, waits in zip(pages, (f"Waiting for {partner}.", "Waiting for you."), strict=True):
             page.wait(lambda page=page, waits=waits: page.text("waits") == waits)
         assert not pages[0].enabled("#next")
         assert table.session.hand == hand

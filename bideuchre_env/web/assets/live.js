@@ -119,6 +119,7 @@
           document.body.classList.add("waiting");
           this.say(error.status ? error.message : "The server does not answer; trying again.");
           this.known = 0;
+          if (this.state) this.state.version = 0; // a server that is started again counts anew
           this.poll = new AbortController();
           await sleep(PAUSE, this.poll.signal);
         }
@@ -192,7 +193,8 @@
         ...this.state.view,
         agents: this.state.view.agents.map((name, seat) => (free(seat) ? null : name)),
       };
-      const joining = free(view.seat) && presence.filter(Boolean).length > 1;
+      const several = presence.filter(Boolean).length > 1;
+      const joining = several && free(view.seat);
       by("join").hidden = !joining;
       const noteOf = (seat) => (free(seat) && seat !== view.seat ? "not here yet"
         : presence[seat] === "away" ? "away"
@@ -213,7 +215,8 @@
       this.count();
       by("claim").hidden = !this.state.claim;
       by("hint").hidden = over || this.state.next;
-      for (const name of ["undo", "last"]) by(name).hidden = over;
+      by("undo").hidden = over || several; // the others have seen the action
+      by("last").hidden = over;
       by("hint").disabled = !this.state.hint;
       by("undo").disabled = !this.state.undo;
       by("last").disabled = !view.last_trick;
@@ -248,10 +251,10 @@
       ]);
       by("sheet").replaceChildren(
         ...bideuchre.rows(["hand", "contract", "tricks", "you", "they", "score"], rows));
-      by("hands").replaceChildren(...bideuchre.rows(["player", "hand as dealt"], (hands ?? []).map(
-        (cards, seat) => [
+      by("hands").replaceChildren(...bideuchre.rows(["player", "hand as dealt"],
+        (hands ? [0, 1, 2, 3] : []).map((turn) => (view.seat + turn) % 4).map((seat) => [
           [this.table.name(view, seat), this.table.player(view, seat)].filter(Boolean).join(" "),
-          this.signed(cards.join(" "))])));
+          this.signed(hands[seat].join(" "))])));
       if (!choices || by("players").childElementCount) return;
       const others = [1, 2, 3].map((turn) => (view.seat + turn) % 4)
         .filter((seat) => choices[seat].length);
