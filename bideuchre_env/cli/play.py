@@ -6,10 +6,13 @@ The game is saved after every card, and the same command resumes it: FILE, or el
 last unfinished game in runs/. --new begins a new game and keeps the old one.
 
 With --web you play in a browser. Only this machine can open the page unless --host allows others.
-Each seat has a secret link, which shows the cards of that seat only. Everyone can ask for hints;
-undo works only while one person plays. The operating system draws each deal when it is due: nothing
-that is shown or saved determines a later deal. A seed determines all deals, so --seed is for one
-person. The saved game has all hands of the deal in play: only its owner can read the file.
+Each seat has a secret link, which shows the cards of that seat only. Guests may scan a QR code
+instead, or type its short address, and choose a free seat. The links work again when the saved game
+is resumed at the same port. The first seat is the host's: its page begins another game, variant or
+level, and sets the speed. Everyone can ask for hints; undo works only while one person plays. The
+operating system draws each deal when it is due: nothing that is shown or saved determines a later
+deal. A seed determines all deals, so --seed is for one person. The saved game has all hands of the
+deal in play, and the links: only its owner can read the file.
 
     bideuchre play
     bideuchre play --level easy

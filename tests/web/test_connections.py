@@ -18,8 +18,8 @@ from support.live_tables import Client, in_loop, live, served, session, until_id
 from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web import connections
 from bideuchre_env.web.connections import ConnectionLimiter
-from bideuchre_env.web.server import MOST_WAITING
 from bideuchre_env.web.presence import ReadySeats
+from bideuchre_env.web.server import MOST_WAITING
 
 GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"
 

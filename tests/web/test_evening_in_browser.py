@@ -27,6 +27,7 @@ return [...document.querySelectorAll("#table .card")].filter((card) => {
 PLATE = """
 return document.querySelector(`[data-seat="${arguments[0]}"] .plate`)?.innerText ?? "";
 """
+STATE = "return document.getElementById('app').innerText"
 SIZE = "const all = document.documentElement; return [all.scrollWidth, all.scrollHeight]"
 
 
@@ -58,6 +59,17 @@ def at_turn(variant, people, phase, seed):
         elif game.row["phase"] != phase or game.seat != 0:
             game.act(game.seat, game.legal()[-1 if phase == Phase.PLAY else 0])
     return game
+
+
+def play_a_turn(pages):
+    """Make a choice on the page that has one, and wait until the page displays it."""
+    pages[0].wait(lambda: any(page.enabled(f"{CHOICES}, #next") for page in pages))
+    for page in pages:
+        if page.enabled(f"{CHOICES}, #next"):
+            before = page.driver.execute_script(STATE)
+            page.click(f"{CHOICES}, #next")
+            page.wait(lambda page=page, before=before: page.driver.execute_script(STATE) != before)
+            return
 
 
 def test_a_guest_joins_by_the_short_address_and_plays(pages):
@@ -124,6 +136,8 @@ def test_the_pages_continue_after_a_restart_of_the_server(pages, tmp_path):
     port = links[0].split("/#")[0].rpartition(":")[2]
     host.open(links[0], name="Ana")
     guest.open(links[2], name="Bo")
+    for _ in range(6):
+        play_a_turn(pages)
     process.send_signal(signal.SIGINT)
     process.stdout.read()
     process.wait()
@@ -137,6 +151,8 @@ def test_the_pages_continue_after_a_restart_of_the_server(pages, tmp_path):
         page.wait(lambda page=page: "waiting" not in page.driver.execute_script(
             "return document.body.className"))  # fmt: skip
         page.wait(lambda page=page, seat=seat, name=name: name in plate(page, seat))
+    play_a_turn(pages)
+    for page in pages:
         page.driver.get("about:blank")
     process.send_signal(signal.SIGINT)
     process.stdout.read()
