@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 from zlib import crc32
@@ -25,6 +26,7 @@ from bideuchre_env.errors import (
 from bideuchre_env.evaluation.kernel_parts import agent_parts, compile_notice
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import addressed
+from bideuchre_env.play.saved import PERSON
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.page import plain, replay_page
@@ -431,10 +433,16 @@ class LiveTable:
                 self._spawn(self._keep_replay(self._record))
 
     async def _keep_replay(self, record: GameRecord) -> None:
-        """Publish the replay at once, and later with the review, which takes longer."""
+        """Publish the replay at once, and later with the review, which takes longer.
+
+        It has the names of people, which the record does not have.
+        """
         key, last = secrets.token_urlsafe(16), len(record.hands) - 1
         hands = range(last + 1) if self.session.over else [last]
-        page = await asyncio.to_thread(replay_page, record)
+        players = zip(self.session.agents, self.session.names, strict=True)
+        agents = [name if agent == PERSON else agent for agent, name in players]
+        named = replace(record, agents=agents)
+        page = await asyncio.to_thread(replay_page, named)
         if self._record is not record:  # the game has continued meanwhile
             return
         place = "" if self.session.over else f"#hand={last + 1}"
@@ -449,7 +457,7 @@ class LiveTable:
 
         def make_review() -> tuple[Review, str]:
             result = review(record, self._adviser, hands=hands, progress=check_current)
-            return result, replay_page(record, result.notes())
+            return result, replay_page(named, result.notes())
 
         result: Review | str
         try:

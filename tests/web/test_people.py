@@ -225,6 +225,8 @@ async def test_only_the_host_begins_another_game_and_the_level_takes_the_agents_
 async def test_the_last_card_plays_itself_and_hands_are_open_only_after_the_hand(people):
     client = Client(live(session("cincinnati_v0", people, seed=4)))
     table, game, chosen = client.table, client.table.session, 0
+    if len(people) > 1:
+        game.join(1, "Ana")
     table.start()
     while True:
         await until_idle(table)
@@ -237,6 +239,8 @@ async def test_the_last_card_plays_itself_and_hands_are_open_only_after_the_hand
         assert (await client.seat(game.seat, "act", action))[0] == 200
     assert chosen == (game.rules.tricks - 1) * len(people)
     deal = game.record().hands[0]["deal"]
+    [page] = table.replays.values()
+    assert ("Ana" in page) == (len(people) > 1)
     for state in states:
         assert [set(hand) for hand in state["hands"]] == [set(hand) for hand in deal]
     if len(people) == 1:  # an undo leads back to a choice
