@@ -180,6 +180,7 @@ def _announce(links: dict[int, str], invitation: str | None) -> None:
     for seat, link in links.items():
         print(f"Seat {seat}: {link}")
     if len(links) > 1:
+        print(f"Seat {min(links)} is the host's: its page begins other games and sets the speed.")
         print("A link gives access to its seat: send each link to one person only. The connection")
         print("is not encrypted: use a network that you trust.")
     print("Open the link in a browser. Ctrl-C stops the server; the game is saved.", flush=True)
