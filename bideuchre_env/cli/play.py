@@ -6,10 +6,13 @@ The game is saved after every card, and the same command resumes it: FILE, or el
 last unfinished game in runs/. --new begins a new game and keeps the old one.
 
 With --web you play in a browser. Only this machine can open the page unless --host allows others.
-Each seat has a secret link, which shows the cards of that seat only. Everyone can ask for hints;
-undo works only while one person plays. The operating system draws each deal when it is due: nothing
-that is shown or saved determines a later deal. A seed determines all deals, so --seed is for one
-person. The saved game has all hands of the deal in play: only its owner can read the file.
+Each seat has a secret link, which shows the cards of that seat only. Guests may scan a QR code
+instead, or type its short address, and choose a free seat. The links work again when the saved game
+is resumed at the same port. The first seat is the host's: its page begins another game, variant or
+level, and sets the speed. Everyone can ask for hints; undo works only while one person plays. The
+operating system draws each deal when it is due: nothing that is shown or saved determines a later
+deal. A seed determines all deals, so --seed is for one person. The saved game has all hands of the
+deal in play, and the links: only its owner can read the file.
 
     bideuchre play
     bideuchre play --level easy
@@ -44,6 +47,7 @@ from bideuchre_env.runtime.interrupts import CTRL_C, interrupted_code, raising
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bideuchre_env.envs.registration import Variant
     from bideuchre_env.play.session import Session
 
 PARTNER, OPPONENTS, ADVISER = "expert", ["expert"], "inference"
@@ -135,7 +139,7 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
     with listener, _open_session(arguments, path, parts) as session:
         last = run_server(
             session,
-            lambda old, agents: _next_game(old, agents, arguments),
+            lambda old, agents, game: _next_game(old, agents, game, arguments),
             host,
             listener,
             _announce,
@@ -151,28 +155,32 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
     return 0 if code == CTRL_C else code
 
 
-def _next_game(old: Session, agents: Sequence[str], arguments: argparse.Namespace) -> Session:
+def _next_game(
+    old: Session, agents: Sequence[str], game: Variant, arguments: argparse.Namespace
+) -> Session:
     """Return a new game of the same people with these agents, with new deals and a new file."""
-    from bideuchre_env.envs.registration import Variant
     from bideuchre_env.evaluation.kernel_parts import agent_parts
     from bideuchre_env.play.saved import new_game_path
     from bideuchre_env.play.session import Session
 
-    path = new_game_path(old.variant, old.path if arguments.file else None)
+    path = new_game_path(game.name, old.path if arguments.file else None)
     names = [name for seat, name in enumerate(agents) if seat not in old.people]
     parts = (*agent_parts(names), "claims")
     announce_compiling(parts)
     with compiling_bar(parts):
-        session = Session(Variant(old.variant, old.rules), old.people, agents, path=path)
-        if list(agents) != old.agents:
+        session = Session(game, old.people, agents, path=path, seats=old.seats)
+        if list(agents) != old.agents or game.rules != old.rules:
             _rehearse(session)
     return session
 
 
-def _announce(links: dict[int, str]) -> None:
+def _announce(links: dict[int, str], invitation: str | None) -> None:
+    if invitation is not None:
+        print(invitation)
     for seat, link in links.items():
         print(f"Seat {seat}: {link}")
     if len(links) > 1:
+        print(f"Seat {min(links)} is the host's: its page begins other games and sets the speed.")
         print("A link gives access to its seat: send each link to one person only. The connection")
         print("is not encrypted: use a network that you trust.")
     print("Open the link in a browser. Ctrl-C stops the server; the game is saved.", flush=True)
@@ -266,8 +274,10 @@ def _open_session(
 
 def _print_players(session: Session) -> None:
     """Print the names of the agents at the table, and their level or each agent."""
+    from bideuchre_env.play.saved import PERSON
+
     players = zip(session.names, session.agents, strict=True)
-    agents = {name: printable(agent) for name, agent in players if name != agent}
+    agents = {name: printable(agent) for name, agent in players if agent != PERSON}
     level = level_of(list(agents.values()))
     if level is not None:
         names = ", ".join(agents)

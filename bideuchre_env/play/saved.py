@@ -1,9 +1,11 @@
 """Saved games (one line of JSON), and the assignment of players to seats.
 
-    {"format": "bideuchre play/1", "people": [0], "record": {...}}
+    {"format": "bideuchre play/1", "people": [0], "record": {...},
+     "seats": {"0": {"token": "...", "name": "Anna"}}}
 
-`people` are the seats of people. The record has the agents of the other seats, all hands so far,
-and null as seed, unless one person alone has chosen a seed of all deals.
+`people` are the seats of people; `seats` has the tokens of their links, and their names. Without
+`seats` the tokens are new. The record has the agents of the other seats, all hands so far, and null
+as seed, unless one person alone has chosen a seed of all deals.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from bideuchre_env._files import PathLike, reason
 from bideuchre_env._inputs import read_file
 from bideuchre_env.agents.registry import is_known, parse
 from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
+from bideuchre_env.play.seats import Seats
 from bideuchre_env.records.files import LONGEST, file_stem, free_path
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.cards import N_SEATS
@@ -30,6 +33,7 @@ PERSON = "person"
 FORMAT = "bideuchre play/1"
 FOLDER, SUFFIX = "runs", ".json"
 _FIELDS = {"format", "people", "record"}
+_MORE_FIELDS = {"seats"}
 
 
 class SavedGame(NamedTuple):
@@ -37,10 +41,12 @@ class SavedGame(NamedTuple):
 
     people: tuple[int, ...]
     record: GameRecord
+    seats: Seats
 
     def line(self) -> str:
         """Return the content of the file, one line of JSON."""
         data = {"format": FORMAT, "people": list(self.people), "record": self.record.to_dict()}
+        data["seats"] = self.seats.to_dict()
         return json.dumps(data, allow_nan=False) + "\n"
 
 
@@ -55,7 +61,10 @@ def read_game(path: PathLike) -> SavedGame:
         data = _data(path)
         record = GameRecord.from_dict(data["record"])
         _check_dealt(record)
-        return SavedGame(check_people(data["people"]), record)
+        people = check_people(data["people"])
+        seats = Seats(people)
+        seats.load(data.get("seats", {}))
+        return SavedGame(people, record, seats)
 
 
 @contextmanager
@@ -135,7 +144,7 @@ def _data(path: PathLike) -> dict[str, Any]:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         value = brief(data.get("format")) if isinstance(data, dict) else type(data).__name__
         raise RecordError(f"format={value}: expected {FORMAT!r}")
-    if set(data) != _FIELDS:
+    if set(data) - _MORE_FIELDS != _FIELDS:
         raise RecordError(f"fields={brief(sorted(data))}: expected {brief(sorted(_FIELDS))}")
     if not isinstance(data["people"], list):
         raise RecordError(f"people={brief(data['people'])}: expected a list of seats")

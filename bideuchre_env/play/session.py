@@ -32,6 +32,7 @@ from bideuchre_env.play.saved import (
     check_trusted,
     read_game,
 )
+from bideuchre_env.play.seats import Seats
 from bideuchre_env.records import files as records_io
 from bideuchre_env.records.files import LONGEST, free_path, short_name
 from bideuchre_env.records.record import GameRecord
@@ -70,13 +71,16 @@ class Session:
         *,
         seed: int | None = None,
         path: PathLike | None = None,
+        seats: Seats | None = None,
     ) -> None:
         """Begin a game: `agents` are four names, by seat; names at people's seats are ignored.
 
-        Without a `path` nothing is saved. Raises `OptionError` for invalid arguments, among them a
+        Without a `path` nothing is saved. `seats` are those of another game of the same people,
+        whose links continue to work. Raises `OptionError` for invalid arguments, among them a
         `seed` with several people, and for a path that exists.
         """
         self._set_up(game, people, agents, seed)
+        self.seats = seats or Seats(self.people)
         self.path = path
         with ExitStack() as stack:
             if path is not None:
@@ -98,7 +102,7 @@ class Session:
         with ExitStack() as stack:
             read_game(path)  # raises before a lock file is made
             stack.enter_context(only_run_at(path))
-            people, record = read_game(path)
+            people, record, seats = read_game(path)
             assert record.agents is not None  # checked by `read_game`
             check_trusted(record.agents, trusted, path)
             game = Variant(record.variant, record.rules)
@@ -106,7 +110,7 @@ class Session:
             seed = record.seed if len(people) == 1 else None
             dealer = record.hands[0]["dealer"] if seed is None else -1
             session._set_up(game, people, record.agents, seed, dealer)
-            session.path = path
+            session.path, session.seats = path, seats
             try:
                 session._replay(record)
             except RecordError as error:
@@ -176,8 +180,14 @@ class Session:
 
     @property
     def names(self) -> list[str]:
-        """The names of the players at the table, by seat; people are `PERSON`."""
-        return [PERSON if seat in self.people else name for seat, name in enumerate(NAMES)]
+        """The names of the players at the table, by seat; people who have not joined: `PERSON`."""
+        people = dict.fromkeys(self.people, PERSON) | self.seats.names
+        return [people.get(seat, name) for seat, name in enumerate(NAMES)]
+
+    def join(self, seat: int, name: str) -> None:
+        """Set the name of a person, and save the game; errors as `Seats.checked_name`."""
+        with self._change():
+            self.seats.names = self.seats.names | {seat: self.seats.checked_name(seat, name)}
 
     @property
     def over(self) -> bool:
@@ -196,8 +206,13 @@ class Session:
 
     @property
     def waits_for_person(self) -> bool:
-        """Whether a person is to act."""
-        return self.seat in self.people
+        """Whether a person is to choose an action."""
+        return self.asks(self.row)
+
+    def asks(self, row: Any) -> bool:
+        """Whether a person is to choose in a state row; the last card of a hand plays itself."""
+        last = row["phase"] == Phase.PLAY and row["trick"] == self.rules.tricks - 1
+        return row["phase"] < Phase.DEAL and int(row["turn"]) in self.people and not last
 
     @property
     def decisions(self) -> int:
@@ -237,7 +252,7 @@ class Session:
         return f": it is the turn of seat {self.seat}"
 
     def advance(self, watch: Callable[[Move], object] | None = None) -> None:
-        """Let agents act until a person is to act or the hand is over; `watch` gets every move.
+        """Let agents act until a person is to choose or the hand is over; `watch` gets every move.
 
         Raises `AgentError`, whose message names no cards, if an agent fails; earlier moves stay.
         """
@@ -246,10 +261,15 @@ class Session:
                 watch(move)
 
     def step(self) -> Move | None:
-        """Make an agent's move and return it; None if no agent is to act. Errors as `advance`."""
+        """Make an agent's move, or play a person's last card, and return the move.
+
+        Return None if a person is to choose, or the hand is over. Errors as `advance`.
+        """
         seat = self.seat
-        if seat is None or seat in self.people:
+        if seat is None or self.waits_for_person:
             return None
+        if seat in self.people:
+            return self._carry_out(self._players.lowest())
         return self._carry_out(self._players.decision(seat, self.hand, self.decisions))
 
     @property
@@ -321,9 +341,9 @@ class Session:
         return len(self.people) == 1 and not self.over and self._last_decision() >= 0
 
     def _last_decision(self) -> int:
-        """Return the index of the last action of a person, or -1."""
+        """Return the index of the last action that a person has chosen, or -1."""
         for at in range(self.decisions - 1, -1, -1):
-            if int(rows_of([self._before[at]])[0]["turn"]) in self.people:
+            if self.asks(rows_of([self._before[at]])[0]):
                 return at
         return -1
 
@@ -350,18 +370,19 @@ class Session:
     def _change(self) -> Iterator[None]:
         """Context manager: save the changes made in it; undo them if saving fails."""
         states, before, ended = self._states.tobytes(), list(self._before), list(self._ended)
+        names = self.seats.names
         try:
             yield
             self._save()
         except BaseException:
             self._states[:] = rows_of([states])
-            self._before, self._ended = before, ended
+            self._before, self._ended, self.seats.names = before, ended, names
             raise
 
     def _save(self) -> None:
         if self.path is None:
             return
-        line = SavedGame(self.people, self.record()).line()
+        line = SavedGame(self.people, self.record(), self.seats).line()
         check_size(self.path, len(line), LONGEST)
         write_file(self.path, line, private=True)
         if self.over:

@@ -1,4 +1,4 @@
-"""Access control of the server: connection limits, timeouts, host names, seat tokens, rate limits.
+"""Access control of the server: connection limits, timeouts, host names, rate limits.
 
 It also sets the headers of every response.
 """
@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from hmac import compare_digest
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -188,25 +186,6 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
     if origin is not None and origin.lower() != f"http://{headers.get('Host', '')}".lower():
         return True
     return site not in (None, "same-origin", "none")
-
-
-class Seats:
-    """Random tokens for the seats of people, 256 bits each."""
-
-    def __init__(self, people: Sequence[int]) -> None:
-        self.tokens = {seat: secrets.token_urlsafe(32) for seat in people}
-
-    def seat_of(self, header: str | None) -> int | None:
-        """Return the seat of an Authorization header, "Bearer TOKEN", or None.
-
-        All tokens are compared, in constant time.
-        """
-        scheme, _, value = (header or "").partition(" ")
-        match = None
-        for seat, token in self.tokens.items():
-            if compare_digest(token.encode(), value.encode("utf-8", "replace")):
-                match = seat
-        return match if scheme.lower() == "bearer" else None
 
 
 class Rate:

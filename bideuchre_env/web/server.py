@@ -8,23 +8,28 @@ cannot use it. There are no cookies.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
+import secrets
 import socket
 import threading
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
+from hmac import compare_digest
 from importlib import resources
 from typing import Any
 
+import segno
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from bideuchre_env._checks import is_whole, printable
+from bideuchre_env._checks import brief, is_number, is_whole, printable
 from bideuchre_env._files import reason
+from bideuchre_env.envs.registration import Variant, variants
 from bideuchre_env.errors import BidEuchreError, OptionError, OutputError
+from bideuchre_env.play.seats import Seats
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.page.page import asset, document, table_script
 from bideuchre_env.records.page.view import game_view
@@ -36,11 +41,10 @@ from bideuchre_env.web.connections import (
     ConnectionLimiter,
     Hosts,
     Rate,
-    Seats,
     is_foreign,
     is_loopback,
 )
-from bideuchre_env.web.table import LiveTable, StaleError, State
+from bideuchre_env.web.table import LiveTable, StaleError, State, game_id
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 CHANGES = {
@@ -50,16 +54,35 @@ CHANGES = {
     "next": "next_hand",
     "hint": "hint",
     "new": "new_game",
+    "name": "join",
+    "pause": "set_pause",
+    "begin": "begin_game",
 }
 """The method of `LiveTable` that a POST request calls, by the last part of its path."""
+FIELDS = {
+    "act": {"version", "action"},
+    "name": {"name"},
+    "pause": {"pause"},
+    "begin": {"version", "variant", "level"},
+    "join": {"name", "seat"},
+}
+"""The fields of a POST request with others than `version`."""
+KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "version": (is_whole, "a whole number"),
+    "seat": (is_whole, "a whole number"),
+    "pause": (is_number, "a number"),
+}
+"""Check and description of the fields of POST requests that are not texts."""
 MOST_BYTES = 2048
 """Maximum size of the body of a request."""
-WAITS = 25.0
+WAITS = 10.0
 """Seconds that a request waits for a newer version."""
 MOST_WAITING = 8
 """Maximum number of such requests of one seat at a time."""
 BODY_SECONDS = 10.0
 POLL_SECONDS = 0.1
+CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+"""Letters of the short address, without those that look alike."""
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
@@ -77,12 +100,17 @@ class Server:
     def __init__(
         self, table: LiveTable, host: str, port: int, rate: Rate | None = None, waits: float = WAITS
     ) -> None:
-        self.table, self.seats = table, Seats(table.session.people)
+        self.table = table
         self.hosts, self.port, self._rate = Hosts(host), port, rate or Rate()
         self._waits = waits
-        self.waiting = Counter[int]()
-        """Requests that wait for a newer version, by seat."""
+        self.code = "".join(secrets.choice(CODE_LETTERS) for _ in range(8))
+        """Code of the short address, for the seats that are free."""
         self._changes: set[asyncio.Task[State | None]] = set()
+
+    @property
+    def seats(self) -> Seats:
+        """The seats of the present game, with their tokens."""
+        return self.table.session.seats
 
     def app(self) -> web.Application:
         """Return the application with all its routes."""
@@ -95,6 +123,8 @@ class Server:
         app.router.add_get("/", self._page)
         app.router.add_get("/replay/{key}", self._replay)
         app.router.add_get("/api/table", self._table)
+        app.router.add_get("/api/seats", self._free_seats)
+        app.router.add_post("/api/join", self._join)
         for name in CHANGES:
             app.router.add_post(f"/api/{name}", partial(self._change, name))
         return app
@@ -171,24 +201,21 @@ class Server:
         return web.Response(text=page, content_type="text/html")
 
     async def _table(self, request: web.Request) -> web.Response:
-        """Answer with a seat's view; with ?after=VERSION, wait up to 25 s for a newer version."""
-        seat = self._seat(request)
+        """Answer with a seat's view; with ?after=VERSION, wait up to 10 s for a newer version."""
+        seat, presence = self._seat(request), self.table.presence
         after = request.query.get("after", "0")
         if not (after.isascii() and after.isdigit() and len(after) <= 12):
             return _error(400, "after: expected a version")
-        if int(after) != self.table.version:
-            return web.json_response(self.table.state(seat))
-        if self.waiting[seat] >= MOST_WAITING:
+        if int(after) == self.table.version and presence.polls[seat] >= MOST_WAITING:
             return _error(429, "too many open pages of this seat: close some")
-        waits = 0.0 if request.protocol.ended else self._waits
-        later = asyncio.ensure_future(self.table.later(int(after), waits))
-        request.protocol.on_eof = later.cancel
-        self.waiting[seat] += 1
-        try:
-            await asyncio.wait({later})
-        finally:
-            later.cancel()
-            self.waiting[seat] -= 1
+        with presence.polling(seat):
+            waits = 0.0 if request.protocol.ended else self._waits
+            later = asyncio.ensure_future(self.table.later(int(after), waits))
+            request.protocol.on_eof = later.cancel
+            try:
+                await asyncio.wait({later})
+            finally:
+                later.cancel()
         return web.json_response(self.table.state(seat))
 
     async def _change(self, name: str, request: web.Request) -> web.Response:
@@ -196,12 +223,30 @@ class Server:
 
         A change that has begun is always completed.
         """
-        seat, fields = await self._command(request, name)
+        seat, fields = self._seat(request), await self._fields(request, name)
         task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
         self._changes.add(task)
         task.add_done_callback(self._finished)
         await asyncio.wait({task})  # `wait` does not cancel it
         return web.json_response(task.result() or self.table.state(seat))
+
+    def _check_code(self, request: web.Request) -> None:
+        """Respond with 401 unless a request has the code of the table in place of a token."""
+        value = request.headers.get("Authorization", "").encode("utf-8", "replace")
+        if not compare_digest(value, f"Bearer {self.code}".encode()):
+            raise web.HTTPUnauthorized(reason="expected the address that the host's page shows")
+
+    async def _free_seats(self, request: web.Request) -> web.Response:
+        """Answer with the names at the four seats, None for a free seat."""
+        self._check_code(request)
+        return web.json_response({"seats": self.table.taken()})
+
+    async def _join(self, request: web.Request) -> web.Response:
+        """Give a free seat to a person with the code; answer with the seat's token."""
+        self._check_code(request)
+        fields = await self._fields(request, "join")
+        await self.table.join(**fields, free=True)
+        return web.json_response({"token": self.seats.tokens[fields["seat"]]})
 
     def _finished(self, task: asyncio.Task[State | None]) -> None:
         """Remove a finished change, without a log entry if it failed: the client has the error."""
@@ -216,15 +261,13 @@ class Server:
             raise web.HTTPUnauthorized(reason="expected the link of a seat")
         return seat
 
-    async def _command(self, request: web.Request, name: str) -> tuple[int, dict[str, Any]]:
-        """Return a POST request's seat and JSON object, for the command `name`.
+    async def _fields(self, request: web.Request, name: str) -> dict[str, Any]:
+        """Return the JSON object of a POST request, for the command `name`.
 
-        The object has the number `version`; for "act" also the text `action`; for "new" it may have
-        `agents`, which `LiveTable.new_game` checks.
-        Raises `OptionError` for another body, and an `HTTPException` for a missing token, another
-        content type or an incomplete body.
+        The object has `FIELDS`, of `KINDS`; for "new" it may have `agents`, which
+        `LiveTable.new_game` checks. Raises `OptionError` for another body, and an `HTTPException`
+        for another content type or an incomplete body.
         """
-        seat = self._seat(request)
         if request.content_type != "application/json":
             raise web.HTTPUnsupportedMediaType(reason="Content-Type: expected application/json")
         if "Content-Encoding" in request.headers:
@@ -237,21 +280,29 @@ class Server:
             data = json.loads(body.decode("utf-8"))
         except (ValueError, RecursionError):
             raise OptionError("body: expected JSON") from None
-        expected = {"version", "action"} if name == "act" else {"version"}
+        expected = FIELDS.get(name, {"version"})
         optional = {"agents"} if name == "new" else set[str]()
         if not isinstance(data, dict) or set(data) - optional != expected:
             raise OptionError(f"body: expected an object with {', '.join(sorted(expected))}")
-        if not is_whole(data["version"]) or not isinstance(data.get("action", ""), str):
-            raise OptionError("body: expected a whole number as version, a name as action")
-        return seat, data
+        for field in expected:
+            is_sound, kind = KINDS.get(field, (lambda value: isinstance(value, str), "text"))
+            if not is_sound(data[field]):
+                raise OptionError(f"{field}={brief(data[field])}: expected {kind}")
+        return data
 
     def links(self, host: str) -> dict[int, str]:
         """Return the links of people by seat, for a host name or address."""
-        name = f"[{host}]" if ":" in host else host
-        return {
-            seat: f"http://{name}:{self.port}/#seat={token}"
-            for seat, token in self.seats.tokens.items()
-        }
+        address = self._address(host)
+        return {seat: f"{address}/#seat={token}" for seat, token in self.seats.tokens.items()}
+
+    def invite(self, host: str) -> str:
+        """Show the short address of the table on the host's page, and return it."""
+        address = f"{self._address(host)}/#{self.code}"
+        self.table.invitation = {"address": address, "code": qr_rows(address)}
+        return address
+
+    def _address(self, host: str) -> str:
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
 def _error(status: int, words: str) -> web.Response:
@@ -268,12 +319,26 @@ def game_page(rules: Rules) -> str:
     )
     return document(
         "Bid Euchre",
-        {"game": game_view(rules)},
+        {"game": game_view(rules) | {"id": game_id(rules), "variants": list(variants)}},
         body=html,
         script=table_script() + motion + script,
         style=asset("table.css") + style,
         connect=True,
     )
+
+
+def invitation_text(address: str, local: bool) -> str:
+    """Return the short address for guests as text, with its QR code unless it is a `local` one."""
+    if local:
+        return f"Guests: {address}, on this machine only; --host 0.0.0.0 lets phones in."
+    code = io.StringIO()
+    segno.make(address, micro=False).terminal(code, compact=True)
+    return f"{code.getvalue()}Guests: {address}, or the code above."
+
+
+def qr_rows(text: str) -> list[str]:
+    """Return the QR code of a text as rows of "0" and "1"."""
+    return ["".join(map(str, row)) for row in segno.make(text, micro=False).matrix]
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -305,10 +370,10 @@ def reachable(host: str) -> str:
 
 def run_server(
     session: Session,
-    again: Callable[[Session, Sequence[str]], Session],
+    again: Callable[[Session, Sequence[str], Variant], Session],
     host: str,
     listener: socket.socket,
-    announce: Callable[[dict[int, str]], None],
+    announce: Callable[[dict[int, str], str | None], None],
     *,
     pause: float,
     adviser: str,
@@ -316,8 +381,8 @@ def run_server(
 ) -> Session:
     """Serve a game until Ctrl-C or SIGTERM; return the last session, closed.
 
-    `announce` is called with the link of each seat when the server is ready; the other
-    arguments are those of `LiveTable`.
+    `announce` is called when the server is ready, with the link of each seat and, for several
+    people, the text of `invitation_text`; the other arguments are those of `LiveTable`.
     """
 
     async def serve(pressed: threading.Event) -> Session:
@@ -326,8 +391,11 @@ def run_server(
         async with server.serving(listener):
             try:
                 table.start()
-                here = listener.getsockname()[0]
-                announce(server.links(here if is_loopback(host) else reachable(host)))
+                here = listener.getsockname()[0] if is_loopback(host) else reachable(host)
+                guests = None
+                if len(session.people) > 1:
+                    guests = invitation_text(server.invite(here), is_loopback(host))
+                announce(server.links(here), guests)
                 while not pressed.is_set():
                     await asyncio.sleep(POLL_SECONDS)
             finally:

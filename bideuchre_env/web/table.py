@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, TypeVar
+from zlib import crc32
 
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.registry import names
 from bideuchre_env.analysis import Review, review
 from bideuchre_env.core.state import Phase, rows_of
+from bideuchre_env.envs.registration import Variant, variants
 from bideuchre_env.errors import (
     AgentError,
     BidEuchreError,
@@ -23,18 +26,21 @@ from bideuchre_env.errors import (
 from bideuchre_env.evaluation.kernel_parts import agent_parts, compile_notice
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.lines import addressed
+from bideuchre_env.play.saved import PERSON
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
-from bideuchre_env.records.page.page import replay_page
-from bideuchre_env.records.page.view import table_view
+from bideuchre_env.records.page.page import plain, replay_page
+from bideuchre_env.records.page.view import game_view, table_view
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.cards import N_SEATS
+from bideuchre_env.rules.rules import Rules
 from bideuchre_env.web.connections import LOG
+from bideuchre_env.web.presence import GRACE, PATIENCE, Presence, ReadySeats
 
 T = TypeVar("T")
 State = dict[str, Any]
 AGAIN = 5.0  # seconds until a retry of a move that could not be saved
-PATIENCE = 30.0  # seconds until the game may continue without seats that are not ready
+MOST_PAUSE = 60.0  # seconds
 TRICK_PAUSES = 2.5  # length of the pause after a complete trick, in pauses
 
 
@@ -42,50 +48,12 @@ class StaleError(IllegalActionError):
     """A request about an outdated version of the game."""
 
 
-class ReadySeats:
-    """The seats that are ready to continue after a hand or a game.
-
-    The game continues when all people are ready. `patience` seconds after the first is ready, those
-    who are ready may continue alone, so that a person who has left does not block the table.
-    """
-
-    def __init__(
-        self,
-        people: Sequence[int],
-        patience: float = PATIENCE,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._people, self._patience, self._clock = people, patience, clock
-        self.ready_at: dict[int, float] = {}  # time by seat
-
-    def add(self, seat: int) -> bool:
-        """Mark a seat as ready; return whether the table continues.
-
-        It does when no seat is missing, or after `patience` when a ready seat is added again.
-        """
-        again = seat in self.ready_at
-        self.ready_at.setdefault(seat, self._clock())
-        return not self.missing or (again and self.seconds_left == 0)
-
-    @property
-    def missing(self) -> list[int]:
-        """Seats that are not ready."""
-        return [seat for seat in self._people if seat not in self.ready_at]
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds until those who are ready may continue; None while no seat is ready."""
-        if not self.ready_at:
-            return None
-        return max(0.0, min(self.ready_at.values()) + self._patience - self._clock())
-
-
 class LiveTable:
     """A session that people play in several browsers; it runs in one event loop.
 
     Before each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next, and a command for an outdated one
-    raises `StaleError`. `again(old, agents)` begins the next game, with four names by seat.
+    raises `StaleError`. `again(old, agents, game)` begins the next game, with four names by seat.
     The session works in a single worker thread, so that the server can answer meanwhile. After a
     hand or a game, `ReadySeats` decides when the table continues. After each hand the replay of the
     game so far is available, and with `reviewed` a review by the `adviser`: of the hand, and at the
@@ -95,17 +63,20 @@ class LiveTable:
     def __init__(
         self,
         session: Session,
-        again: Callable[[Session, Sequence[str]], Session],
+        again: Callable[[Session, Sequence[str], Variant], Session],
         *,
         pause: float = 0.6,
         adviser: str = "inference",
         reviewed: bool = True,
         patience: float = PATIENCE,
+        grace: float = GRACE,
     ) -> None:
-        self.session, self.version = session, 0
-        self._ready, self._ended = ReadySeats(session.people, patience), 0
+        self.session, self.version, self._since = session, 0, 0
+        self._ready = ReadySeats(session.people, patience)
+        self.presence = Presence(self._notice_presence, grace)
         self._again, self._pause, self._adviser, self._reviewed = again, pause, adviser, reviewed
         self._lock, self._wake, self._changed = asyncio.Lock(), asyncio.Event(), asyncio.Event()
+        self._row: Any = None
         self._fault: str | None
         self._record: GameRecord | None = None
         self._replay: str | None = None
@@ -114,6 +85,8 @@ class LiveTable:
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._tasks: set[asyncio.Task[None]] = set()
         self.closing = False
+        self.invitation: State | None = None
+        """The short `address` of the table, and its QR `code`, rows of "0" and "1"."""
         self.replays: dict[str, str] = {}
         """The page of the game up to the last finished hand, by a random key."""
         self._begin()
@@ -136,23 +109,31 @@ class LiveTable:
     def state(self, seat: int) -> State:
         """Return the state of a seat's page, as JSON values.
 
-        `version`; `view` (see `table_view`); `next`: the next hand may be requested; `over`: a new
-        game may be requested; `asked`: this seat is ready; `waits`: the seats that are not ready,
-        as text, and `patience`, the seconds until the game may continue without them, both None
-        unless a seat is ready; `undo`, `hint`, `claim` (of all remaining tricks): whether these are
-        allowed; `fault`: the error of an agent, or None; `notice`: the time to compile agents of
-        the next game, or ""; `replay`: the path of the replay, `review`: a sentence on this seat,
-        and `sheet`: the result of each hand, all None before the end of a hand; `agents`: those of
-        the seats; `choices`: the agents for each seat in the next game (none for a person), and
-        `levels`: the agent and the words of each level, both None before the end of the game.
+        `version`, and `since`, the first version with the same position: commands for it are
+        accepted; `view` (see `table_view`); `presence` of the people by seat: "free" before they
+        have joined, "here" or "away", None for an agent; `next`: the next hand may be requested;
+        `over`: a new game may be requested; `asked`: this seat is ready; `waits`: the seats that
+        are not ready, as text, and `patience`, the seconds until the game may continue without
+        them, both None unless a seat is ready; `undo`, `hint`, `claim` (of all remaining tricks):
+        whether these are allowed; `fault`: the error of an agent, or None; `notice`: the time to
+        compile agents of the next game, or ""; `replay`: the path of the replay, `review`: a
+        sentence on this seat, `sheet`: the result of each hand, and `hands`: the four hands as
+        dealt, all None before the end of a hand; `agents`: those of the seats; `choices`: the
+        agents for each seat in the next game (none for a person), None before the end of the game;
+        `levels`: the agent and the words of each level; `game`: see `game_id`; `host`: the pause of
+        agents and `invitation`, None for other seats.
         """
         session = self.session
         names = ["you" if who == seat else name for who, name in enumerate(session.names)]
         view = table_view(self._row, session.rules, seat, names)
-        mine, over = view["turn"] == seat, bool(self._row["phase"] == Phase.OVER)
+        if not session.asks(self._row):
+            view["legal"] = []
+        mine, over = bool(view["legal"]), bool(self._row["phase"] == Phase.OVER)
         return {
             "version": self.version,
+            "since": self._since,
             "view": view,
+            "presence": [self._presence(who) for who in range(N_SEATS)],
             "next": bool(self._row["phase"] == Phase.DEAL),
             "undo": self._can_undo,
             "hint": mine,
@@ -166,10 +147,34 @@ class LiveTable:
             "replay": self._replay,
             "review": self._review_of(seat),
             "sheet": self._sheet(seat & 1) if self._record else None,
+            "hands": self._open_hands() if self._record else None,
+            "game": game_id(session.rules),
+            "host": self._for_host() if seat == self.host else None,
             "agents": session.agents,
             "choices": self._choices() if over else None,
-            "levels": LEVELS if over else None,
+            "levels": {name: list(level) for name, level in LEVELS.items()},
         }
+
+    def _presence(self, seat: int) -> str | None:
+        if seat not in self.session.people:
+            return None
+        if seat not in self.session.seats.names:
+            return "free"
+        return "here" if seat in self.presence.here else "away"
+
+    def taken(self) -> list[str | None]:
+        """Return the names at the four seats; None for a seat that a guest may take."""
+        free = {s for s in self.session.people if s != self.host and self._presence(s) == "free"}
+        return [None if s in free else name for s, name in enumerate(self.session.names)]
+
+    def _for_host(self) -> State:
+        invitation = self.invitation if None in self.taken() else None
+        return {"pause": self._pause, "invitation": invitation}
+
+    def _notice_presence(self, seat: int) -> None:
+        """Update the pages when a person who has joined comes or leaves."""
+        if seat in self.session.seats.names:
+            self._publish()
 
     def _review_of(self, seat: int) -> str | None:
         """Return the review of a seat's decisions in a sentence; None before the review."""
@@ -186,6 +191,12 @@ class LiveTable:
             for hand in self._record.hands
         ]
 
+    def _open_hands(self) -> list[list[str]]:
+        """Return the hands dealt in the last hand, which must be over, by seat."""
+        assert self._record is not None
+        look = Look(self._row, self.session.rules, None)
+        return [look.fanned(cards) for cards in self._record.hands[-1]["deal"]]
+
     def _choices(self) -> list[list[str]]:
         """Return the agents that may play at each seat in the next game; [] for a person."""
         session = self.session
@@ -200,9 +211,10 @@ class LiveTable:
         """Return a sentence with the seats that are not ready; None if none or all are ready."""
         if self._ready.seconds_left is None or not self._ready.missing:
             return None
-        look = Look(self._row, self.session.rules, viewer)
+        look, names = Look(self._row, self.session.rules, viewer), self.session.seats.names
         missing = sorted(self._ready.missing, key=lambda seat: (seat - viewer) % N_SEATS)
-        return f"Waiting for {' and '.join(map(look.who, missing))}."
+        words = [names.get(s, look.who(s)) if s != viewer else "you" for s in missing]
+        return f"Waiting for {' and '.join(words)}."
 
     async def later(self, version: int, seconds: float) -> None:
         """Wait until a newer version than `version` is published, at most `seconds`.
@@ -230,10 +242,58 @@ class LiveTable:
         """
         await self._change(version, lambda session: session.claim(seat))
 
+    async def join(self, seat: int, name: str, free: bool = False) -> None:
+        """Set the name of the person of a seat; errors as `Session.join`.
+
+        With `free`, raise `OptionError` unless the seat is a guest's and free.
+        """
+        async with self._lock:
+            if free and (seat == self.host or self._presence(seat) != "free"):
+                raise OptionError(f"seat={brief(seat)}: expected a free seat")
+            await self._work(lambda: self.session.join(seat, name))
+            self._publish()
+
+    @property
+    def host(self) -> int:
+        """The seat of the host, the first person: it may begin other games and set the speed."""
+        return self.session.people[0]
+
+    def _check_host(self, seat: int) -> None:
+        if seat != self.host:
+            raise OptionError(f"seat={seat}: expected the host, seat {self.host}")
+
+    async def set_pause(self, seat: int, pause: float) -> None:
+        """Set the pause before a move of an agent, in seconds, for the host.
+
+        Raises `OptionError` for another seat, and unless it is from 0 to `MOST_PAUSE`.
+        """
+        self._check_host(seat)
+        if not 0 <= pause <= MOST_PAUSE:
+            raise OptionError(f"pause={pause}: expected 0 to {MOST_PAUSE:g} seconds")
+        self._pause = pause
+        self._publish()
+
+    async def begin_game(self, seat: int, version: int, variant: str, level: str) -> None:
+        """Begin a new game of a variant with agents of a level, for the host, at any time.
+
+        "" leaves the rules, or the agents, as they are. The old game stays in its file. Raises
+        `OptionError` for another seat, variant or level.
+        """
+        for name, value, known in (("variant", variant, variants), ("level", level, LEVELS)):
+            if value and value not in known:
+                raise OptionError(f"{name}={brief(value)}: expected {', '.join(known)}")
+        async with self._lock:
+            self._check_host(seat)
+            self._check(version)
+            agent = LEVELS[level].agent if level else None
+            await self._replace(
+                [agent or name for name in self.session.agents], variants.get(variant)
+            )
+
     async def next_hand(self, seat: int, version: int) -> None:
         """Mark a seat as ready; deal the next hand if `ReadySeats` allows it."""
         async with self._lock:
-            self._check(version, min(self._ended, self.version))
+            self._check(version)
             if not self.session.hand_over or self._ready.add(seat):
                 await self._work(self.session.next_hand)
                 self._fault = None
@@ -270,7 +330,7 @@ class LiveTable:
         among the `choices` of `state`.
         """
         async with self._lock:
-            self._check(version, min(self._ended, self.version))
+            self._check(version)
             if not self.session.over:
                 raise IllegalActionError("a new game begins when this one is over")
             if agents is not None:
@@ -284,17 +344,22 @@ class LiveTable:
             if not self._ready.add(seat):
                 self._show()
                 return
-            old = self.session
-            others = [name for s, name in enumerate(self._agents) if s not in old.people]
-            self._notice = compile_notice(agent_parts(others))
-            if self._notice:
-                self._show()
-            try:
-                self.session = await self._work(lambda: self._again(old, self._agents))
-                old.close()
-            finally:
-                self._begin()
-        self._wake.set()
+            await self._replace(self._agents)
+
+    async def _replace(self, agents: Sequence[str], game: Variant | None = None) -> None:
+        """Begin the next game with these agents, by default with the same rules."""
+        old = self.session
+        game = game or Variant(old.variant, old.rules)
+        others = [name for s, name in enumerate(agents) if s not in old.people]
+        self._notice = compile_notice(agent_parts(others))
+        if self._notice:
+            self._show()
+        try:
+            self.session = await self._work(lambda: self._again(old, agents, game))
+            old.close()
+        finally:
+            self._begin()
+            self._wake.set()
 
     async def _change(self, version: int, change: Callable[[Session], object]) -> None:
         async with self._lock:
@@ -304,9 +369,9 @@ class LiveTable:
             self._show()
         self._wake.set()
 
-    def _check(self, version: int, since: int | None = None) -> None:
-        """Raise `StaleError` unless this version is the current one, or is at least `since`."""
-        if not (self.version if since is None else since) <= version <= self.version:
+    def _check(self, version: int) -> None:
+        """Raise `StaleError` unless this version has the current position."""
+        if not self._since <= version <= self.version:
             raise StaleError("version: expected the current one; the game has changed meanwhile")
 
     async def _work(self, work: Callable[[], T]) -> T:
@@ -319,14 +384,19 @@ class LiveTable:
 
     def _show(self) -> None:
         """Publish the current state; requests are answered from a copy of it."""
-        self._row = rows_of([self.session.row.tobytes()])[0]
+        row = rows_of([self.session.row.tobytes()])[0]
         self._can_undo = self.session.can_undo
         self._can_claim = self.session.can_claim
-        self.version += 1
+        if self._row is None or row.tobytes() != self._row.tobytes():
+            self._row, self._since = row, self.version + 1
         if self.session.seat is not None:  # in the middle of a hand
             self._ready.ready_at.clear()
-            self._ended = self.version + 1
             self._record = self._replay = self._review = None
+        self._publish()
+
+    def _publish(self) -> None:
+        """Answer the requests that wait for a newer version."""
+        self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -363,10 +433,16 @@ class LiveTable:
                 self._spawn(self._keep_replay(self._record))
 
     async def _keep_replay(self, record: GameRecord) -> None:
-        """Publish the replay at once, and later with the review, which takes longer."""
+        """Publish the replay at once, and later with the review, which takes longer.
+
+        It has the names of people, which the record does not have.
+        """
         key, last = secrets.token_urlsafe(16), len(record.hands) - 1
         hands = range(last + 1) if self.session.over else [last]
-        page = await asyncio.to_thread(replay_page, record)
+        players = zip(self.session.agents, self.session.names, strict=True)
+        agents = [name if agent == PERSON else agent for agent, name in players]
+        named = replace(record, agents=agents)
+        page = await asyncio.to_thread(replay_page, named)
         if self._record is not record:  # the game has continued meanwhile
             return
         place = "" if self.session.over else f"#hand={last + 1}"
@@ -381,7 +457,7 @@ class LiveTable:
 
         def make_review() -> tuple[Review, str]:
             result = review(record, self._adviser, hands=hands, progress=check_current)
-            return result, replay_page(record, result.notes())
+            return result, replay_page(named, result.notes())
 
         result: Review | str
         try:
@@ -391,6 +467,12 @@ class LiveTable:
         if self._record is record:
             self._review, self.replays[key] = result, page
             self._show()
+
+
+@lru_cache(maxsize=4)
+def game_id(rules: Rules) -> int:
+    """Return a number for the constants of a page; with another number it must be loaded again."""
+    return crc32(plain(game_view(rules)).encode())
 
 
 def _pauses(row: Any) -> float:

@@ -50,7 +50,7 @@ def test_each_deal_is_drawn_when_it_is_due(people, tmp_path):
         with drawn([(rng.getrandbits(128) for _ in range(3)), itertools.repeat(last)]):
             session = begin(people=people, path=path, seed=None)
             files.append(play(session, stop=hand_over).record())
-            assert path.read_text() == SavedGame(people, files[-1]).line()
+            assert path.read_text() == SavedGame(people, files[-1], session.seats).line()
             session.next_hand()
             session.close()
             deals.append(session.record().hands[1]["deal"])

@@ -77,7 +77,7 @@ EXTRAS |= {"adapters.agilerl": {"agilerl", "torch"}, "learning.policy_graph": {"
 EXTRAS |= {"adapters.rllib": {"ray", "torch"}, "adapters.tianshou": {"tianshou", "torch"}}
 EXTRAS |= {"datasets.files": {"pyarrow"}, "evaluation.ray_pool": {"ray"}}
 EXTRAS |= {"records.pixels": {"PIL"}, "cli.completion": {"shtab"}}
-EXTRAS |= {name: {"aiohttp"} for name in ("web.server", "web.connections")}
+EXTRAS |= {"web.connections": {"aiohttp"}, "web.server": {"aiohttp", "segno"}}
 
 
 @pytest.mark.slow
@@ -179,7 +179,7 @@ def test_the_version_is_in_one_place():
 
 
 LIGHT = ("errors", "rules.variants", "envs.registration", "", "adapters", "cli.main")
-OPTIONAL = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp shtab"
+OPTIONAL = "matplotlib PIL pyarrow minari h5py ray torch tensorboard aiohttp segno shtab"
 TRAINERS = "pyspiel open_spiel stable_baselines3 sb3_contrib torchrl tensordict tianshou agilerl"
 
 

@@ -33,6 +33,7 @@ USES = [
     ("render", ["PIL", "PIL.Image"], "needs Pillow", lambda: render(cincinnati_v0.solo)),
     ("completion", ["shtab"], "needs shtab", ["--print-completion", "bash"]),
     ("web", ["aiohttp"], "--web needs aiohttp", ["play", "--web"]),
+    ("web", ["segno"], "--web needs segno", ["play", "--web"]),
     (
         "plot",
         ["matplotlib", "matplotlib.figure", "matplotlib.backends.backend_agg"],

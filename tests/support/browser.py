@@ -86,10 +86,20 @@ class Page:
     def __init__(self, driver):
         self.driver = driver
 
-    def open(self, link):
+    def open(self, link, name=None):
+        """Open a link; join if the page asks, with "" leave the form open."""
+        name = link[-6:] if name is None else name
         self.driver.get("about:blank")
         self.driver.get(link)
         self.wait(lambda: self.text("words") != "Loading the game.")
+        if name and self.enabled("#join button"):
+            self.join(name)
+
+    def join(self, name):
+        """Give a name in the form, and wait for the table."""
+        self.driver.find_element("id", "name").send_keys(name)
+        self.click("#join button")
+        self.wait(lambda: not self.enabled("#join button"))
 
     def wait(self, condition):
         from selenium.webdriver.support.ui import WebDriverWait

@@ -4,6 +4,8 @@ import asyncio
 import json
 import re
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import contextmanager, suppress
@@ -67,9 +69,9 @@ def whole_game(**more: Any) -> Session:
 def live(game: Session, **more: Any) -> LiveTable:
     """The live table of a game, without pauses and reviews; the next game has another seed."""
 
-    def again(old: Session, agents: Sequence[str]) -> Session:
-        game = Variant(old.variant, old.rules)
-        return session_of(game, old.people, agents, seed=(old.seed or 0) + 1)
+    def again(old: Session, agents: Sequence[str], game: Variant) -> Session:
+        seed = (old.seed or 0) + 1
+        return session_of(game, old.people, agents, seed=seed, seats=old.seats)
 
     return LiveTable(game, again, **{"pause": 0, "reviewed": False, "adviser": "rule", **more})
 
@@ -120,8 +122,13 @@ class Client:
 
 
 def known_cards(game: Session, seat: int) -> set[str]:
-    """The cards that a seat knows: those dealt to it, all played, and passed ones as declarer."""
+    """The cards that a seat knows: those dealt to it, all played, and passed ones as declarer.
+
+    After the hand it knows all cards that were dealt.
+    """
     row, hand = game.row, hand_of(game.row, game.rules)
+    if row["phase"] >= Phase.DEAL:
+        return {name for cards in hand["deal"] for name in cards}
     cards = set(hand["deal"][seat]) | {CARD_NAMES[kind] for kind in row["plays"] if kind >= 0}
     if seat == hand["declarer"] and row["phase"] >= Phase.PLAY:
         cards |= {CARD_NAMES[kind] for kind in row["passed"] if kind >= 0}
@@ -144,7 +151,7 @@ async def until_idle(table: LiveTable) -> None:
     while True:
         state = table.state(people[0])  # the session may be ahead of the displayed state
         turn = state["view"]["turn"]
-        done = state["replay"] if turn is None else turn in people
+        done = state["replay"] if turn is None else table.session.asks(table._row)
         if done or state["fault"]:
             return
         await asyncio.sleep(0.001)
@@ -228,3 +235,19 @@ class Relay:
         """Close all connections."""
         for each in (self._listener, *self._sockets):
             each.close()
+
+
+AGENTS = ("--partner", "rule", "--opponents", "rule", "--adviser", "rule", "--pause", "0")
+
+
+def start(folder, *arguments):
+    """Start the command; return the process, the links by seat, and the output so far."""
+    command = [sys.executable, "-m", "bideuchre_env", "play", "--web", "--port", "0", *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(command, cwd=folder, **streams)
+    lines = []
+    while not lines or not lines[-1].startswith("Open the link"):
+        lines.append(process.stdout.readline())
+        assert lines[-1], lines
+    links = dict(re.findall(r"^Seat (\d): (\S+)$", "".join(lines), re.M))
+    return process, {int(seat): link for seat, link in links.items()}, "".join(lines)

@@ -13,14 +13,13 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support import live_tables
 from support.live_tables import Client, in_loop, live, served, session, until_idle
 
 from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web import connections
 from bideuchre_env.web.connections import ConnectionLimiter
+from bideuchre_env.web.presence import ReadySeats
 from bideuchre_env.web.server import MOST_WAITING
-from bideuchre_env.web.table import ReadySeats
 
 GET = b"GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n"
 
@@ -122,20 +121,19 @@ def test_a_silent_connection_is_closed(monkeypatch):
 
 
 def test_the_waiting_requests_of_a_seat_are_limited_and_end_with_their_page(served_game):
-    """A closed page frees its place at once, not after the 25 seconds of waiting."""
+    """A closed page frees its place at once, not after the 10 seconds of waiting."""
     table, links = served_game
-    server = live_tables.servers[-1]
     request = request_bytes(links, b"GET /api/table?after=%d" % table.version)
     waiting = [connected(links) for _ in range(MOST_WAITING)]
     for each in waiting:
         each.sendall(request)
-    wait_until(lambda: server.waiting[0] == MOST_WAITING)
+    wait_until(lambda: table.presence.polls[0] == MOST_WAITING)
     with connected(links) as refused:
         refused.sendall(request)
         assert refused.recv(12) == b"HTTP/1.1 429"
     for each in waiting:
         each.close()
-    wait_until(lambda: server.waiting[0] == 0)
+    wait_until(lambda: table.presence.polls[0] == 0)
 
 
 def test_an_action_is_carried_out_although_its_page_is_closed(monkeypatch):

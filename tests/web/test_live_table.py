@@ -197,9 +197,9 @@ async def test_a_game_ends_with_a_replay_and_the_offer_of_another_game(monkeypat
     monkeypatch.setattr(kernel_parts, "_missing", lambda part: part == "rule")
     text = kernel_parts.compile_notice(["rule"])
 
-    def watched(old, agents):
+    def watched(old, agents, game):
         notices.append((table.state(0)["fault"], table.state(0)["notice"]))
-        return again(old, agents)
+        return again(old, agents, game)
 
     table._again = watched
     agents = ["person", *[LEVELS["easy"].agent] * 3]

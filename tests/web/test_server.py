@@ -26,12 +26,12 @@ from support.live_tables import (
 )
 
 from bideuchre_env.errors import OptionError
+from bideuchre_env.play.seats import Seats
 from bideuchre_env.web.connections import (
     HEADERS,
     ConnectionLimiter,
     Hosts,
     Rate,
-    Seats,
     is_foreign,
     is_loopback,
     split_host,
@@ -39,7 +39,8 @@ from bideuchre_env.web.connections import (
 from bideuchre_env.web.server import MOST_BYTES, listening, reachable
 
 CHANGES = tuple(f"/api/{name}" for name in ("act", "claim", "undo", "next", "hint", "new"))
-PATHS = ("/", "/api/table", *CHANGES)
+CHANGES += tuple(f"/api/{name}" for name in ("name", "pause", "begin", "join"))
+PATHS = ("/", "/api/table", "/api/seats", *CHANGES)
 JSON = "application/json"
 
 

@@ -14,13 +14,15 @@
   };
   const PAUSE = 2000; // milliseconds until the next try if the server does not answer
   // Timeouts in milliseconds: a connection that is lost without notice, by sleep or a change of
-  // network, never answers. The server answers a poll after 25 s at the latest. The first hint, and
+  // network, never answers. The server answers a poll after 10 s at the latest. The first hint, and
   // the first hand of an agent, may wait minutes for kernels to compile.
-  const POLL = 35000, COMMAND = { hint: 600000, new: 600000 }, OTHERS = 10000;
+  const POLL = 35000, COMMAND = { hint: 600000, new: 600000, begin: 600000 }, OTHERS = 10000;
   const AGAIN = "again"; // the reason for which a poll is aborted to begin another
 
-  // A seat's link carries its token behind the #, which no browser sends by itself.
-  const token = new URLSearchParams(location.hash.slice(1)).get("seat");
+  // A seat's link carries its token behind the #, which no browser sends by itself; the short
+  // address of the table carries a code, for a guest without a seat.
+  const seated = new URLSearchParams(location.hash.slice(1)).get("seat");
+  const token = seated ?? location.hash.slice(1);
 
   // Send a request, which `controller` can abort. An error of the server has its `status`.
   async function ask(path, time, body, controller = new AbortController()) {
@@ -51,7 +53,7 @@
       this.motion = new bideuchre.Motion(by("table"));
       this.state = null;
       this.known = 0; // the last version received; 0 without a connection, to be answered at once
-      this.sent = null; // the version for which a command waits for its answer
+      this.sent = null; // the position for which a command waits for its answer
       this.past = false;
       this.listen();
       this.follow();
@@ -70,6 +72,22 @@
         const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
         document.documentElement.dataset.theme = dark ? "light" : "dark";
       });
+      by("open").addEventListener("click", () => {
+        by("menu").hidden = !by("menu").hidden;
+        by("open").setAttribute("aria-expanded", String(!by("menu").hidden));
+      });
+      by("begin").addEventListener("click", () => {
+        this.send("begin", { variant: by("variant").value, level: by("level").value });
+        by("open").click();
+      });
+      by("pause").addEventListener("change", () => this.set("pause", { pause: +by("pause").value }));
+      by("join").addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.join(by("name").value);
+      });
+      new bideuchre.Switch(by("colours"), "colours", false, (on) => {
+        document.documentElement.dataset.colours = on ? "four" : "two";
+      });
       new bideuchre.Keys(by("keys"), (event) => this.press(event));
       setInterval(() => this.count(), 250);
       addEventListener("hashchange", () => location.reload());
@@ -81,6 +99,10 @@
     async follow() {
       if (!token) {
         this.say("Open this page by the link of a seat, which the server has printed.");
+        return;
+      }
+      if (!seated) {
+        this.welcome();
         return;
       }
       for (;;) {
@@ -97,9 +119,47 @@
           document.body.classList.add("waiting");
           this.say(error.status ? error.message : "The server does not answer; trying again.");
           this.known = 0;
+          if (this.state) this.state.version = 0; // a server that is started again counts anew
           this.poll = new AbortController();
           await sleep(PAUSE, this.poll.signal);
         }
+      }
+    }
+
+    // Ask a guest for a name and a free seat.
+    async welcome() {
+      try {
+        const { seats } = await ask("/api/seats", OTHERS);
+        const free = [0, 1, 2, 3].filter((seat) => seats[seat] === null);
+        by("seat").replaceChildren(...free.map((seat) => element("option", { value: seat },
+          `seat ${seat}, partner of ${seats[seat ^ 2] ?? "a guest to come"}`)));
+        by("seats").hidden = by("join").hidden = !free.length;
+        this.say(free.length ? "" : "All seats are taken.");
+      } catch (error) {
+        this.say(error.status ? error.message : "The server does not answer: load the page again.");
+      }
+    }
+
+    async join(name) {
+      try {
+        this.write("refused", "");
+        if (seated) this.show(await ask("/api/name", OTHERS, { name }));
+        else {
+          const given = await ask("/api/join", OTHERS, { name, seat: +by("seat").value });
+          location.replace(`#seat=${given.token}`);
+        }
+      } catch (error) {
+        if (!seated && error.status) await this.welcome();
+        this.write("refused", error.status ? error.message : "The server does not answer: try again.");
+      }
+    }
+
+    // Change a setting of the table, whatever the position is.
+    async set(name, fields) {
+      try {
+        this.show(await ask(`/api/${name}`, OTHERS, fields));
+      } catch (error) {
+        this.alert(error.message);
       }
     }
 
@@ -111,7 +171,11 @@
     show(state) {
       document.body.classList.remove("waiting");
       if (this.state && state.version < this.state.version) return;
-      if (!this.state || state.version !== this.state.version) {
+      if (state.game !== GAME.id) { // another game has begun
+        location.reload();
+        return;
+      }
+      if (state.since !== this.state?.since) {
         by("advice").hidden = true;
         this.suggested = null;
         this.past = false;
@@ -123,11 +187,22 @@
     }
 
     draw() {
-      const { view, over, replay, review } = this.state;
+      const { over, replay, review, presence } = this.state;
+      const free = (seat) => presence[seat] === "free";
+      const view = {
+        ...this.state.view,
+        agents: this.state.view.agents.map((name, seat) => (free(seat) ? null : name)),
+      };
+      const several = presence.filter(Boolean).length > 1;
+      const joining = several && free(view.seat);
+      by("join").hidden = !joining;
+      const noteOf = (seat) => (free(seat) && seat !== view.seat ? "not here yet"
+        : presence[seat] === "away" ? "away"
+          : view.turn === seat && seat !== view.seat ? "thinking" : null);
       const visible = this.past ? { ...view, trick: [null, null, null, null], legal: [] } : view;
       const choose = this.past ? null : (action) => this.send("act", { action });
       this.motion.draw(view, this.past, () => {
-        this.table.draw(visible, { choose, suggested: this.suggested });
+        this.table.draw(visible, { choose, noteOf, suggested: this.suggested });
       });
       this.score(view);
       this.say(view.words);
@@ -140,7 +215,8 @@
       this.count();
       by("claim").hidden = !this.state.claim;
       by("hint").hidden = over || this.state.next;
-      for (const name of ["undo", "last"]) by(name).hidden = over;
+      by("undo").hidden = over || several; // the others have seen the action
+      by("last").hidden = over;
       by("hint").disabled = !this.state.hint;
       by("undo").disabled = !this.state.undo;
       by("last").disabled = !view.last_trick;
@@ -150,7 +226,8 @@
       this.write("replay", review ? "Review" : "Replay");
       by("end").hidden = this.past || !(over || this.state.next);
       by("players").hidden = !over;
-      if (!by("end").hidden) this.end();
+      if (!by("end").hidden) this.end(view);
+      this.host();
       document.title = `${view.turn === view.seat ? "● " : ""}Bid Euchre`;
     }
 
@@ -161,8 +238,8 @@
     }
 
     // The result and the score sheet, hand by hand; after the game the players of the next one.
-    end() {
-      const { view, sheet, agents, choices, levels } = this.state;
+    end(view) {
+      const { sheet, hands, agents, choices, levels } = this.state;
       this.write("result", view.result ?? "Passed out.");
       const rows = (sheet ?? []).map(({ contract, declarer, tricks, points, score }, at) => [
         at + 1,
@@ -174,6 +251,10 @@
       ]);
       by("sheet").replaceChildren(
         ...bideuchre.rows(["hand", "contract", "tricks", "you", "they", "score"], rows));
+      by("hands").replaceChildren(...bideuchre.rows(["player", "hand as dealt"],
+        (hands ? [0, 1, 2, 3] : []).map((turn) => (view.seat + turn) % 4).map((seat) => [
+          [this.table.name(view, seat), this.table.player(view, seat)].filter(Boolean).join(" "),
+          this.signed(hands[seat].join(" "))])));
       if (!choices || by("players").childElementCount) return;
       const others = [1, 2, 3].map((turn) => (view.seat + turn) % 4)
         .filter((seat) => choices[seat].length);
@@ -192,6 +273,33 @@
           element("option", { selected: name === agents[seat] }, name)))),
       ));
       if (seats.length) by("players").replaceChildren(element("label", {}, "Level", level), ...seats);
+    }
+
+    // The host's part of the menu: the speed, another game, and the address for guests.
+    host() {
+      const { host, levels, agents, presence } = this.state;
+      by("host").hidden = !host;
+      if (!host) return;
+      by("pause").value = host.pause;
+      this.write("seconds", `${host.pause} s`);
+      by("invitation").hidden = !host.invitation;
+      if (host.invitation && by("address").textContent !== host.invitation.address) {
+        const { address, code } = host.invitation;
+        this.write("address", address);
+        const d = code.flatMap((row, y) => [...row].map((cell, x) => (
+          cell === "1" ? `M${x} ${y}h1v1h-1z` : ""))).join("");
+        const box = `-4 -4 ${code.length + 8} ${code.length + 8}`;
+        by("code").replaceChildren(
+          bideuchre.shape("svg", { viewBox: box }, bideuchre.shape("path", { d })));
+      }
+      if (by("variant").childElementCount) return;
+      const options = (first, names) => [["", first], ...names].map(([value, words]) => (
+        element("option", { value }, words)));
+      by("variant").replaceChildren(
+        ...options("as now", GAME.variants.map((name) => [name, name.replace(/_v\d+$/, "")])));
+      by("level").replaceChildren(...options("as now", Object.entries(levels).map(
+        ([name, [, words]]) => [name, `${name}: ${words}`])));
+      by("level").parentElement.hidden = presence.every(Boolean);
     }
 
     // The agents of the next game, by seat, if any is changed: another person may have changed one.
@@ -234,12 +342,12 @@
     // Send a command for the displayed version of the game, one for each version; then poll again.
     async send(name, more = {}) {
       if (!this.state) return;
-      const { version } = this.state;
-      if (this.sent === version) {
+      const { version, since } = this.state;
+      if (this.sent === since) {
         this.alert("Not sent: the server has not answered yet.");
         return;
       }
-      this.sent = version;
+      this.sent = since;
       this.command = new AbortController();
       if (name === "hint") this.write("hint", "Thinking …");
       try {
@@ -247,11 +355,11 @@
         const answer = await ask(`/api/${name}`, time, { version, ...more }, this.command);
         if (name !== "hint") {
           this.show(answer);
-        } else if (version === this.state.version) {
+        } else if (since === this.state.since) {
           this.advise(answer);
         }
       } catch (error) {
-        if (version !== this.state.version) return; // the poll has brought a newer state
+        if (since !== this.state.since) return; // the poll has brought another position
         if (!error.status) {
           this.known = 0;
           this.alert("No answer from the server: check the connection, then choose again.");
@@ -259,7 +367,7 @@
           this.say(error.message);
         }
       } finally {
-        if (this.sent === version) this.sent = null;
+        if (this.sent === since) this.sent = null;
         this.write("hint", "Hint");
         this.again();
       }

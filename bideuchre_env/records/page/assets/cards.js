@@ -36,7 +36,8 @@ const bideuchre = (() => {
     return made;
   }
 
-  const isRed = (suit) => suit === "D" || suit === "H";
+  // The classes of a suit's colour: of two, and of four.
+  const colour = (suit) => `${suit === "D" || suit === "H" ? "red" : "black"} suit-${suit}`;
 
   // The upper half of a court figure: [class, path]; "~" marks a path that is mirrored as well.
   const ROBE = [
@@ -123,12 +124,12 @@ const bideuchre = (() => {
     ];
     const half = { transform: "rotate(180 30 42)" };
     return shape(
-      "svg", { viewBox: "0 0 60 84", "aria-hidden": "true", class: isRed(suit) ? "red" : "black" },
+      "svg", { viewBox: "0 0 60 84", "aria-hidden": "true", class: colour(suit) },
       shape("rect", { class: "face", x: .75, y: .75, width: 58.5, height: 82.5, rx: 5 }),
       shape("g", { class: "art" }, ...centre, ...art(), shape("g", half, ...art())),
       index(), shape("g", { class: "turned", ...half }, index()),
     );
   }
 
-  return { element, rows, shape, isRed, face };
+  return { element, rows, shape, colour, face };
 })();

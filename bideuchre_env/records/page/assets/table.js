@@ -1,7 +1,7 @@
 // The table. It draws a view (see view.py) and reports what is chosen; what is legal, who has won
 // and every word for it come with the view, so that no rule of the game stands here.
 bideuchre.Table = (() => {
-  const { element, shape, isRed, face } = bideuchre;
+  const { element, shape, colour, face } = bideuchre;
   const PLACES = ["bottom", "left", "top", "right"];
   const NAMES = ["You", "Left", "Partner", "Right"];
 
@@ -18,7 +18,7 @@ bideuchre.Table = (() => {
     sign(suit) {
       const path = shape("path", { d: this.game.shapes[suit] });
       const box = { viewBox: "0 0 20 20", "aria-hidden": "true" };
-      return shape("svg", { ...box, class: `sign ${isRed(suit) ? "red" : "black"}` }, path);
+      return shape("svg", { ...box, class: `sign ${colour(suit)}` }, path);
     }
 
     // A strain as a sign or a word, to stand in a text.
@@ -57,15 +57,17 @@ bideuchre.Table = (() => {
 
     // Draw a view. `bottom` is the seat there; `choose(action)` is called with the name of a legal
     // action (without it nothing can be chosen); `markOf(seat)` gives {badge, label, mistake} for
-    // the card of a seat in the trick shown, or null; `suggested` is the action to mark.
+    // the card of a seat in the trick shown, or null; `noteOf(seat)` a word at the name of a seat,
+    // or null; `suggested` is the action to mark.
     draw(view, {
-      bottom = view.seat ?? 0, choose = null, markOf = () => null, suggested = null,
+      bottom = view.seat ?? 0, choose = null, markOf = () => null, noteOf = () => null,
+      suggested = null,
     } = {}) {
       const held = this.root.contains(document.activeElement);
       const focused = held && document.activeElement.dataset.choice;
       const may = choose ? new Set(view.legal) : new Set();
       const calls = [...may].filter((name) => !view.hands.flat().includes(name));
-      Object.assign(this, { may, choose, suggested });
+      Object.assign(this, { may, choose, noteOf, suggested });
       if (!calls.length) this.level = null;
       const felt = element("div", { class: `felt ${view.phase} ${calls.length ? "calling" : ""}` });
       for (let turn = 0; turn < 4; turn += 1) {
@@ -114,6 +116,7 @@ bideuchre.Table = (() => {
         element("b", {}, this.name(view, seat)),
         player && element("span", { class: "player" }, player),
         view.dealer === seat && element("span", { class: "chip" }, "dealer"),
+        this.noteOf(seat) && element("span", { class: "note" }, this.noteOf(seat)),
       );
       const hand = view.hands[seat];
       const label = [this.name(view, seat), player, turn && "to act"].filter(Boolean).join(", ");
