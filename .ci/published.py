@@ -9,8 +9,8 @@ Not in the table: figures that tests compare with the code at every change, such
 examples, and training curves, which belong to the weights. Keys of a figure that people write:
 
 - `generated`, `pages`: sections that show it, written by scripts, or by people who copy numbers.
-- `files`: results and pictures, which its `commands` write. Commands run in the top folder, one
-  after the other; their own files belong into the folder $RUNS, from which a stopped one resumes.
+- `files`: results and pictures, which its `commands` write. Commands run one after the
+  other in the top folder. They write other files into $RUNS; a stopped command resumes from there.
 - `sources`: pathspecs of git, or names in `groups`, of the code and data that it depends on.
 
 Keys that this script writes: `version`, `date` and `machine` of the run, unless a file of results

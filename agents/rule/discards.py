@@ -7,8 +7,8 @@ least as many tricks with the higher one: it has the same length in every suit, 
 beats every card that the lower one beats. So the declarer gives up the lowest card of a suit before
 the others, and partner passes the highest. Cards of different suits are not compared.
 
-`worth_trying` is what agents weigh: these cards in an exchange, and to a trick that they do not win
-the lowest card of each suit.
+`worth_trying` returns the cards that agents compare: in an exchange the undominated ones; in a
+trick every card that beats the best so far, and of the other cards the lowest of each suit.
 
 Cards laid away for a kitty are chosen in the same way, also in contracts with partner, where the
 lower card is usually, but not always, better to lay away.
@@ -197,7 +197,7 @@ def worth_trying(view: View, t: Tables, legal: int) -> int:
 
     In an exchange they are `undominated`. Of the cards that do not win the trick so far, they are
     the lowest of each suit: the higher one takes more tricks later, except in rare positions in
-    which it must win a trick that partner should win. All leads are worth trying.
+    which it wins a trick that partner should have won. All leads are worth trying.
     """
     if view.phase != PLAY:
         return undominated(view, t, legal)

@@ -400,10 +400,11 @@ def drop_hopeless(plans: Array) -> int:
 
 @kernel
 def surprising(t: Tables, action: int, expected: int) -> bool:
-    """Whether people would expect the call `expected` rather than `action`, if they are as good.
+    """Whether people would not expect the call `action` if `expected` is about as good.
 
-    So it is for a lone bid instead of another call, and for another strain of the same bid; see
-    `auction.natural_call`.
+    Such calls are a lone bid instead of a pass or a bid with partner, and another strain of the
+    same bid with partner. `expected`, the expert's call, is the natural one of its own equals
+    (`auction.natural_call`).
     """
     if action == expected or action >= t.trump_offset or t.call_levels[action] < 0:
         return False
@@ -417,8 +418,9 @@ def surprising(t: Tables, action: int, expected: int) -> bool:
 def choose(plans: Array, tables: Array, standard_errors: float) -> int:
     """Return the action of the candidate with the highest `known_gain`.
 
-    It is `expert_action` if no world was tried or no gain is positive. Without priors, and from
-    those of `surprising` calls, `standard_errors` standard errors are subtracted.
+    It is `expert_action` if no world was tried or no gain is positive. Without priors,
+    `standard_errors` standard errors are subtracted from every gain; with priors, only from the
+    gains of `surprising` calls.
     """
     plan, t = plans[0], tables[0]
     if plan.n == 0 or plan.total <= 0.0:

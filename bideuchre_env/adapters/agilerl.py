@@ -1,5 +1,7 @@
-"""Environments for AgileRL: `SelfPlayVec` and `collect_self_play` train one PPO for all four seats
-of many tables, `make_vec` one learner at each. `Parallel` and `ParallelVec` are for IPPO.
+"""Environments for AgileRL.
+
+`SelfPlayVec` and `collect_self_play`: one PPO for all four seats of many tables. `make_vec`: one
+learner at each of many tables. `Parallel` and `ParallelVec`: IPPO.
 
 AgileRL needs numeric observations, and masks in the infos. Its PPO, DQN, Rainbow DQN and IPPO
 choose actions by these masks. Learning in AgileRL 2.58 has three known limitations:
@@ -98,8 +100,8 @@ class SelfPlayVec(VectorEnv[Any, Any, Any]):
         self.observation_space = self.tables.observation_space
         self.action_space = self.tables.action_space
         self.closed = False
-        self.steps: list[tuple[Array, Array, Array]] = []
-        """Seat (n,), scaled rewards (n, 4) and end (n,) of each step of `collect_self_play`."""
+        self.steps: list[tuple[Array, Array, Array]] | None = None
+        """During `collect_self_play`: seat (n,), scaled rewards (n, 4) and end (n,) by step."""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -113,7 +115,8 @@ class SelfPlayVec(VectorEnv[Any, Any, Any]):
         """Apply the actions (n,); return Gymnasium's five results."""
         observations, rewards, terminated, truncated, infos = self.tables.step(actions)
         rewards = rewards / np.float32(self.reward_scale)
-        self.steps.append((self._seats, rewards, terminated | truncated))
+        if self.steps is not None:
+            self.steps.append((self._seats, rewards, terminated | truncated))
         paid = rewards[np.arange(self.num_envs), self._seats]
         self._seats = infos["seat"]
         return observations, paid, terminated, truncated, infos
@@ -136,9 +139,12 @@ def collect_self_play(agent: Any, tables: SelfPlayVec, **state: Any) -> tuple[An
     Returns:
         The results of `collect_rollouts`; its scores are those of the seats that ended an episode.
     """
-    tables.steps = []
-    results = collect_rollouts(agent, tables, **state)
-    seats, rewards, ended = map(np.stack, zip(*tables.steps, strict=True))
+    steps = tables.steps = []
+    try:
+        results = collect_rollouts(agent, tables, **state)
+    finally:
+        tables.steps = None
+    seats, rewards, ended = map(np.stack, zip(*steps, strict=True))
     stored = agent.rollout_buffer.buffer
     rates = {"gamma": agent.gamma, "lambda_": agent.gae_lambda}
     values = stored["values"].numpy()[: len(seats)]

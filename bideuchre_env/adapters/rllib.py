@@ -298,7 +298,7 @@ class SelfPlayRunner(SingleAgentEnvRunner):
     """An environment runner that steps all tables of a `SelfPlayEnv` together.
 
     The number of tables is `num_envs_per_env_runner`, their options are those in `env_config`.
-    A sample is one `Rollout`, for `SeatReturns`. Tables continue their episodes in the next one.
+    A sample is one `Rollout`, for `SeatReturns`. Unfinished episodes continue in the next sample.
     Callbacks for environments and episodes are not called.
     """
 

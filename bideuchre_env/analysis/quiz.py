@@ -32,7 +32,7 @@ KINDS = ("bid", "play")
 LATEST_TRICK = 3  # number of tricks before a question, at most: the reader sees all of them
 LARGEST = 4.0  # points that the second choice may lose; a larger loss is a trivial question
 STANDS = 0.5  # least share of the deals in which a bid becomes the contract
-PART = 0.25  # of the deals of a question, in which each position is tried first
+PART = 0.25  # share of the deals of a question in which a position is tried first
 TRIES = 4  # positions tried of each hand, at most
 _ASK = {Phase.AUCTION: "What do you call?", Phase.NAMING: "Which strain do you name?"}
 _STYLE = """
@@ -80,9 +80,9 @@ def choose(
     """Take positions of the hands, in random order; yield a question, or None if it is not clear.
 
     Questions are calls, strains to name, leads, and the cards of defenders against a lone bid (see
-    `asks`). The advantage of the best choice over each other one is larger than its 95 % interval,
-    and from `POINTS` to `LARGEST` points over the second. The first bid of these two becomes the
-    contract in at least `STANDS` of the deals; two cards are of different suits.
+    `asks`). The best choice beats every other by more than the 95 % interval of the difference, and
+    the second by `POINTS` to `LARGEST` points. If these two include a bid, the first one listed
+    becomes the contract in at least `STANDS` of the deals; two cards are of different suits.
     A hand has one question. After an answer "pass", the next answer to a call is a bid.
 
     Args:

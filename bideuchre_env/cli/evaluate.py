@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = new_command(commands, "evaluate", run, __doc__, AGENTS)
     argument(parser, "agent A", "agent to evaluate")
-    argument(parser, "--protocol VERSION", "version of the protocol, as v1", required=True)
+    argument(parser, "--protocol VERSION", "version of the protocol, for example v1", required=True)
     argument(parser, "--decisions N", "decisions of the agent's training", float)
     argument(parser, "--minutes M", "processor minutes of the agent's training", float)
     add_workers(parser)

@@ -152,6 +152,15 @@ def test_no_agent_wastes_the_higher_of_two_losing_cards(name, game):
     assert choices_made > 500
 
 
+@pytest.mark.parametrize("name", SEARCH)
+def test_no_search_wastes_the_higher_of_two_losing_cards(name):
+    rules = RULES["barrie_v0"]
+    agent = searcher(name, rules, worlds=4, played_out=2)
+    wasted, choices_made = wasted_cards(rules, agent, 5, seed=6)
+    assert wasted == []
+    assert choices_made > 10
+
+
 def test_the_right_bower_is_passed_rather_than_the_left():
     """Agent `net` passed the left bower, JH; advice and the search do not even try it."""
     rules = RULES["club_v0"]
