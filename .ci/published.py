@@ -31,6 +31,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -215,7 +216,8 @@ def run(command: str, folder: Path) -> None:
         try:
             status = process.wait()
         except BaseException:
-            os.killpg(process.pid, signal.SIGINT)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.killpg(process.pid, signal.SIGINT)
             raise
     if status:
         raise subprocess.CalledProcessError(status, command)

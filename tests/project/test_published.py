@@ -6,6 +6,8 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 from support.commands import ROOT, load_scripts
@@ -175,14 +177,16 @@ def test_a_stopped_figure_resumes_unless_its_sources_change(published, tree, cap
 
 @needs_bash
 def test_a_stopped_run_ends_its_command(published, tree):
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.5)
-        with pytest.raises(KeyboardInterrupt):
-            published.run("touch began; sleep 60; touch ended", tree)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert (tree / "began").exists()
+    def stop():
+        while not (tree / "began").exists():
+            time.sleep(0.01)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    with pytest.raises(KeyboardInterrupt):
+        published.run("touch began; sleep 60; touch ended", tree)
+    stopper.join()
     assert not (tree / "ended").exists()
 
 
