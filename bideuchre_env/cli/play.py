@@ -7,12 +7,13 @@ last unfinished game in runs/. --new begins a new game and keeps the old one.
 
 With --web you play in a browser. Only this machine can open the page unless --host allows others.
 Each seat has a secret link, which shows the cards of that seat only. Guests may scan a QR code
-instead, or type its short address, and choose a free seat. The links work again when the saved game
-is resumed at the same port. The first seat is the host's: its page begins another game, variant or
-level, and sets the speed. Everyone can ask for hints; undo works only while one person plays. The
-operating system draws each deal when it is due: nothing that is shown or saved determines a later
-deal. A seed determines all deals, so --seed is for one person. The saved game has all hands of the
-deal in play, and the links: only its owner can read the file.
+instead, or type its short address, and choose a free seat, whose printed link then is no longer
+valid. The links work again when the saved game is resumed at the same port. The first seat is the
+host's: its page begins another game, variant or level, and sets the speed. Everyone can ask for
+hints; undo works only while one person plays. The operating system draws each deal when it is due:
+nothing that is shown or saved determines a later deal. A seed determines all deals, so --seed is
+for one person. The saved game has all hands of the deal in play, and the links: only its owner can
+read the file.
 
     bideuchre play
     bideuchre play --level easy
@@ -41,7 +42,7 @@ from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
 from bideuchre_env.errors import OptionError, RecordError
-from bideuchre_env.play.levels import LEVELS, level_of
+from bideuchre_env.play.levels import LEVELS, PERSON, level_of
 from bideuchre_env.runtime.interrupts import CTRL_C, interrupted_code, raising
 
 if TYPE_CHECKING:
@@ -274,8 +275,6 @@ def _open_session(
 
 def _print_players(session: Session) -> None:
     """Print the names of the agents at the table, and their level or each agent."""
-    from bideuchre_env.play.saved import PERSON
-
     players = zip(session.names, session.agents, strict=True)
     agents = {name: printable(agent) for name, agent in players if agent != PERSON}
     level = level_of(list(agents.values()))

@@ -24,9 +24,8 @@ from bideuchre_env.errors import (
     OutputError,
 )
 from bideuchre_env.evaluation.kernel_parts import agent_parts, compile_notice
-from bideuchre_env.play.levels import LEVELS
+from bideuchre_env.play.levels import LEVELS, PERSON
 from bideuchre_env.play.lines import addressed
-from bideuchre_env.play.saved import PERSON
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.page import plain, replay_page
@@ -164,16 +163,20 @@ class LiveTable:
 
     def taken(self) -> list[str | None]:
         """Return the names at the four seats; None for a seat that a guest may take."""
-        free = {s for s in self.session.people if s != self.host and self._presence(s) == "free"}
-        return [None if s in free else name for s, name in enumerate(self.session.names)]
+        return [None if self._is_free(s) else name for s, name in enumerate(self.session.names)]
+
+    def _is_free(self, seat: int) -> bool:
+        """Whether a guest may take a seat: not the host's, nor that of an open page."""
+        is_open = seat == self.host or seat in self.presence.here
+        return self._presence(seat) == "free" and not is_open
 
     def _for_host(self) -> State:
         invitation = self.invitation if None in self.taken() else None
         return {"pause": self._pause, "invitation": invitation}
 
     def _notice_presence(self, seat: int) -> None:
-        """Update the pages when a person who has joined comes or leaves."""
-        if seat in self.session.seats.names:
+        """Update the pages when a person comes or leaves, except the host before joining."""
+        if seat in self.session.seats.names or seat != self.host:
             self._publish()
 
     def _review_of(self, seat: int) -> str | None:
@@ -242,15 +245,17 @@ class LiveTable:
         """
         await self._change(version, lambda session: session.claim(seat))
 
-    async def join(self, seat: int, name: str, free: bool = False) -> None:
+    async def join(self, seat: int, name: str, token: str | None = None) -> None:
         """Set the name of the person of a seat; errors as `Session.join`.
 
-        With `free`, raise `OptionError` unless the seat is a guest's and free.
+        A `token` is that of a guest, and replaces the seat's. With it, raise `OptionError` unless
+        the seat is free or has this token already.
         """
         async with self._lock:
-            if free and (seat == self.host or self._presence(seat) != "free"):
+            has_token = self.session.seats.seat_of(f"Bearer {token}") == seat
+            if token is not None and not (has_token or self._is_free(seat)):
                 raise OptionError(f"seat={brief(seat)}: expected a free seat")
-            await self._work(lambda: self.session.join(seat, name))
+            await self._work(lambda: self.session.join(seat, name, token))
             self._publish()
 
     @property

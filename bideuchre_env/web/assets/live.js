@@ -23,6 +23,9 @@
   // address of the table carries a code, for a guest without a seat.
   const seated = new URLSearchParams(location.hash.slice(1)).get("seat");
   const token = seated ?? location.hash.slice(1);
+  // A guest chooses the token of the new seat: without an answer the same request is sent again.
+  const chosen = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
+    .replace(/\+/g, "-").replace(/\//g, "_").slice(0, 43);
 
   // Send a request, which `controller` can abort. An error of the server has its `status`.
   async function ask(path, time, body, controller = new AbortController()) {
@@ -145,8 +148,8 @@
         this.write("refused", "");
         if (seated) this.show(await ask("/api/name", OTHERS, { name }));
         else {
-          const given = await ask("/api/join", OTHERS, { name, seat: +by("seat").value });
-          location.replace(`#seat=${given.token}`);
+          await ask("/api/join", OTHERS, { name, seat: +by("seat").value, token: chosen });
+          location.replace(`#seat=${chosen}`);
         }
       } catch (error) {
         if (!seated && error.status) await this.welcome();
