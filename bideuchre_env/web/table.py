@@ -52,7 +52,8 @@ class LiveTable:
 
     Before each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next, and a command for an outdated one
-    raises `StaleError`. `again(old, agents, game)` begins the next game, with four names by seat.
+    raises `StaleError`. `again(old, agents, game)` returns the session of the next game; `agents`
+    are four names by seat, `game` its variant.
     The session works in a single worker thread, so that the server can answer meanwhile. After a
     hand or a game, `ReadySeats` decides when the table continues. After each hand the replay of the
     game so far is available, and with `reviewed` a review by the `adviser`: of the hand, and at the
@@ -117,10 +118,10 @@ class LiveTable:
         whether these are allowed; `fault`: the error of an agent, or None; `notice`: the time to
         compile agents of the next game, or ""; `replay`: the path of the replay, `review`: a
         sentence on this seat, `sheet`: the result of each hand, and `hands`: the four hands as
-        dealt, all None before the end of a hand; `agents`: those of the seats; `choices`: the
-        agents for each seat in the next game (none for a person), None before the end of the game;
-        `levels`: the agent and the words of each level; `game`: see `game_id`; `host`: the pause of
-        agents and `invitation`, None for other seats.
+        dealt, all None before the end of a hand; `agents`: those of the seats; `levels`: the agent
+        and the words of each level; `game`: see `game_id`. For the host, None for other seats:
+        `host`: the pause of agents and `invitation`; `choices`: the agents for each seat in the
+        next game (none for a person), None before the end of the game.
         """
         session = self.session
         names = ["you" if who == seat else name for who, name in enumerate(session.names)]
@@ -150,7 +151,7 @@ class LiveTable:
             "game": game_id(session.rules),
             "host": self._for_host() if seat == self.host else None,
             "agents": session.agents,
-            "choices": self._choices() if over else None,
+            "choices": self._choices() if over and seat == self.host else None,
             "levels": {name: list(level) for name, level in LEVELS.items()},
         }
 
@@ -329,16 +330,16 @@ class LiveTable:
     async def new_game(self, seat: int, version: int, agents: Any = None) -> None:
         """Mark a seat as ready; begin a new game if `ReadySeats` allows it.
 
-        `agents` are four names by seat, those of the last request that has any; by default the
-        agents stay. Names at people's seats are ignored.
-        Raises `IllegalActionError` unless the game is over, `OptionError` for names that are not
-        among the `choices` of `state`.
+        `agents` are four names by seat, from the host; by default the agents stay. Names at
+        people's seats are ignored. Raises `IllegalActionError` unless the game is over, and
+        `OptionError` for agents from another seat, or not among the `choices` of `state`.
         """
         async with self._lock:
             self._check(version)
             if not self.session.over:
                 raise IllegalActionError("a new game begins when this one is over")
             if agents is not None:
+                self._check_host(seat)
                 choices = self._choices()
                 if not isinstance(agents, list) or len(agents) != len(choices):
                     raise OptionError(f"agents={brief(agents)}: expected four names")

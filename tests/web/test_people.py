@@ -10,7 +10,16 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, cards_in, in_loop, known_cards, live, session, until_idle
+from support.live_tables import (
+    Client,
+    cards_in,
+    in_loop,
+    known_cards,
+    live,
+    play_to_the_end,
+    session,
+    until_idle,
+)
 
 from bideuchre_env import variants
 from bideuchre_env.core.state import Phase
@@ -279,6 +288,25 @@ async def test_only_the_host_begins_another_game_and_the_level_takes_the_agents_
     fields = {"version": table.version, **own}
     assert (await client.seat(0, "begin", fields))[0] == 200
     assert (table.session.variant, table.session.agents[1]) == ("simplified_v0", easy)
+    await table.close()
+
+
+@in_loop
+async def test_only_the_host_chooses_the_agents_of_a_rematch():
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=4)))
+    table, before = client.table, client.table.session
+    table.start()
+    version = await play_to_the_end(client, True)
+    own, easy = before.agents, LEVELS["easy"].agent
+    assert (table.state(0)["choices"] is None, table.state(2)["choices"]) == (False, None)
+    agents = ["person", easy, "person", easy]
+    status, answer = await client.seat(2, "new", {**version, "agents": agents})
+    assert (status, answer["error"]) == (400, "seat=2: expected the host, seat 0")
+    assert not table.state(2)["asked"]
+    assert (await client.seat(2, "new", version))[0] == 200
+    assert (await client.seat(0, "new", {**version, "agents": agents}))[0] == 200
+    assert (table.session is before, table.session.agents) == (False, agents)
+    assert own != agents
     await table.close()
 
 

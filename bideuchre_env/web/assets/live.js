@@ -80,9 +80,12 @@
         by("open").setAttribute("aria-expanded", String(!by("menu").hidden));
       });
       by("begin").addEventListener("click", () => {
+        const words = "Begin a new game? The present game ends for everyone; its file is kept.";
+        if (!this.state.over && !confirm(words)) return;
         this.send("begin", { variant: by("variant").value, level: by("level").value });
         by("open").click();
       });
+      by("pause").addEventListener("input", () => by("pause").focus()); // a touch may not focus it
       by("pause").addEventListener("change", () => this.set("pause", { pause: +by("pause").value }));
       by("join").addEventListener("submit", (event) => {
         event.preventDefault();
@@ -191,6 +194,7 @@
 
     draw() {
       const { over, replay, review, presence } = this.state;
+      if (!over) by("players").replaceChildren();
       const free = (seat) => presence[seat] === "free";
       const view = {
         ...this.state.view,
@@ -283,7 +287,10 @@
       const { host, levels, agents, presence } = this.state;
       by("host").hidden = !host;
       if (!host) return;
-      by("pause").value = host.pause;
+      if (document.activeElement !== by("pause")) {
+        by("pause").max = Math.max(3, host.pause);
+        by("pause").value = host.pause;
+      }
       this.write("seconds", `${host.pause} s`);
       by("invitation").hidden = !host.invitation;
       if (host.invitation && by("address").textContent !== host.invitation.address) {
@@ -405,7 +412,7 @@
 
     // Handle a key; return whether it has a meaning.
     press(event) {
-      if (!this.state) return false;
+      if (!this.state || !by("join").hidden) return false;
       const choices = this.table.buttons;
       const hand = this.state.view.hands[this.state.view.seat];
       const keys = { "?": "hint", c: "claim", u: "undo", t: "last", n: "next" };
