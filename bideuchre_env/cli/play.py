@@ -135,20 +135,23 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
             raise
         raise OptionError(f"--web needs {error.name}: {how_to_install('web')}") from None
 
-    host = arguments.host or HOST
-    listener = listening(host, PORT if arguments.port is None else arguments.port)
+    address = arguments.host or HOST
+    listener = listening(address, PORT if arguments.port is None else arguments.port)
+    options = ["--host", address] if arguments.host else []
+    if arguments.port is not None:  # links work again only at the port of this server
+        options += ["--port", str(listener.getsockname()[1])]
     with listener, _open_session(arguments, path, parts) as session:
         last = run_server(
             session,
             lambda old, agents, game: _next_game(old, agents, game, arguments),
-            host,
+            address,
             listener,
             _announce,
             pause=PAUSE if arguments.pause is None else arguments.pause,
             adviser=arguments.adviser,
             reviewed=not arguments.no_review,
         )
-        _print_how_to_resume(last, "--web ")
+        _print_how_to_resume(last, "--web", *options)
         last.save_record()
         if last.record_path is not None:
             print(f"To read the game: bideuchre records show {shlex.quote(str(last.record_path))}")
@@ -379,10 +382,10 @@ def _saved(session: Session) -> Iterator[None]:
         _print_how_to_resume(session)
 
 
-def _print_how_to_resume(session: Session, how: str = "") -> None:
+def _print_how_to_resume(session: Session, *options: str) -> None:
     if not session.over:
-        file = shlex.quote(str(session.path))
-        print(f"The game is saved. Resume it with: bideuchre play {how}--file {file}", flush=True)
+        command = shlex.join(["bideuchre", "play", *options, "--file", str(session.path)])
+        print(f"The game is saved. Resume it with: {command}", flush=True)
 
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:

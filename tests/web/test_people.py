@@ -22,6 +22,8 @@ from support.live_tables import (
 )
 
 from bideuchre_env import variants
+from bideuchre_env.cli.main import build_parser
+from bideuchre_env.cli.play import _next_game
 from bideuchre_env.core.state import Phase
 from bideuchre_env.errors import OutputError, RecordError
 from bideuchre_env.play.levels import LEVELS
@@ -131,11 +133,13 @@ async def test_links_and_names_survive_a_restart(tmp_path):
 def test_a_next_game_has_the_same_links(tmp_path):
     game = session("cincinnati_v0", (0, 2), path=tmp_path / "g.json")
     game.join(0, "Ana")
-    table = live(game)
-    following = table._again(game, game.agents, variants["barrie_v0"])
-    assert following.seats.tokens == game.seats.tokens
-    assert following.names[0] == "Ana"
-    game.close()
+    arguments = build_parser().parse_args(["play", "--web", "--file", str(game.path)])
+    with game, _next_game(game, game.agents, variants["barrie_v0"], arguments) as following:
+        assert following.seats.tokens == game.seats.tokens
+        assert (following.names[0], following.variant) == ("Ana", "barrie_v0")
+        assert following.path != game.path
+    with Session.resume(following.path) as again:
+        assert (again.seats.tokens, again.names[0]) == (game.seats.tokens, "Ana")
 
 
 @pytest.mark.parametrize(
