@@ -100,6 +100,29 @@ def test_a_guest_joins_by_the_short_address_and_plays(pages):
         guest.driver.get("about:blank")
 
 
+def test_keys_wait_for_the_form_and_the_slider_stays_under_a_finger(pages):
+    host, guest = pages
+    game = at_turn("cincinnati_v0", (0, 2), Phase.PLAY, 8)
+    decisions = game.decisions
+    with served(lambda: live(game)) as (_, links):
+        host.open(links[0], name="")
+        host.driver.execute_script("document.activeElement.blur()")
+        host.press(*"123456")
+        host.join("Ana")
+        assert game.decisions == decisions
+        host.click("#open")
+        pause = host.driver.find_element("id", "pause")
+        host.driver.execute_script("arguments[0].focus(); arguments[0].value = 2", pause)
+        guest.open(links[2], name="Bo")
+        host.wait(lambda: "Bo" in plate(host, 2))
+        assert pause.get_property("value") == "2"
+        host.driver.execute_script("document.activeElement.blur()")
+        host.press(*"123456")
+        host.wait(lambda: game.decisions > decisions)
+        host.driver.get("about:blank")
+        guest.driver.get("about:blank")
+
+
 ONLINE = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 LOSSES = {  # commands of the browser: a page is lost, and comes back
     "frozen": ("Page.setWebLifecycleState", {"state": "frozen"}, {"state": "active"}),

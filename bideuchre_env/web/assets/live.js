@@ -118,7 +118,7 @@
         } catch (error) {
           if (error === AGAIN) continue;
           if (error.status === 401) {
-            this.say("This link is no longer valid: use the new one that the server has printed.");
+            this.say("This link is no longer valid: a guest has the seat, or the server has printed a new link.");
             return;
           }
           this.command?.abort(); // it has lost the same connection
