@@ -7,12 +7,13 @@ last unfinished game in runs/. --new begins a new game and keeps the old one.
 
 With --web you play in a browser. Only this machine can open the page unless --host allows others.
 Each seat has a secret link, which shows the cards of that seat only. Guests may scan a QR code
-instead, or type its short address, and choose a free seat. The links work again when the saved game
-is resumed at the same port. The first seat is the host's: its page begins another game, variant or
-level, and sets the speed. Everyone can ask for hints; undo works only while one person plays. The
-operating system draws each deal when it is due: nothing that is shown or saved determines a later
-deal. A seed determines all deals, so --seed is for one person. The saved game has all hands of the
-deal in play, and the links: only its owner can read the file.
+instead, or type its short address, and choose a free seat, whose printed link then is no longer
+valid. The links work again when the saved game is resumed at the same port. The first seat is the
+host's: its page begins another game, variant or level, and sets the speed. Everyone can ask for
+hints; undo works only while one person plays. The operating system draws each deal when it is due:
+nothing that is shown or saved determines a later deal. A seed determines all deals, so --seed is
+for one person. The saved game has all hands of the deal in play, and the links: only its owner can
+read the file.
 
     bideuchre play
     bideuchre play --level easy
@@ -41,7 +42,7 @@ from bideuchre_env.cli.options import add_rules, argument, check_agents, game_of
 from bideuchre_env.cli.progress import announce_compiling, compiling_bar, progress_bar
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, width
 from bideuchre_env.errors import OptionError, RecordError
-from bideuchre_env.play.levels import LEVELS, level_of
+from bideuchre_env.play.levels import LEVELS, PERSON, level_of
 from bideuchre_env.runtime.interrupts import CTRL_C, interrupted_code, raising
 
 if TYPE_CHECKING:
@@ -134,20 +135,23 @@ def _serve(arguments: argparse.Namespace, path: Path | None, parts: Sequence[str
             raise
         raise OptionError(f"--web needs {error.name}: {how_to_install('web')}") from None
 
-    host = arguments.host or HOST
-    listener = listening(host, PORT if arguments.port is None else arguments.port)
+    address = arguments.host or HOST
+    listener = listening(address, PORT if arguments.port is None else arguments.port)
+    options = ["--host", address] if arguments.host else []
+    if arguments.port is not None:  # links work again only at the port of this server
+        options += ["--port", str(listener.getsockname()[1])]
     with listener, _open_session(arguments, path, parts) as session:
         last = run_server(
             session,
             lambda old, agents, game: _next_game(old, agents, game, arguments),
-            host,
+            address,
             listener,
             _announce,
             pause=PAUSE if arguments.pause is None else arguments.pause,
             adviser=arguments.adviser,
             reviewed=not arguments.no_review,
         )
-        _print_how_to_resume(last, "--web ")
+        _print_how_to_resume(last, "--web", *options)
         last.save_record()
         if last.record_path is not None:
             print(f"To read the game: bideuchre records show {shlex.quote(str(last.record_path))}")
@@ -274,8 +278,6 @@ def _open_session(
 
 def _print_players(session: Session) -> None:
     """Print the names of the agents at the table, and their level or each agent."""
-    from bideuchre_env.play.saved import PERSON
-
     players = zip(session.names, session.agents, strict=True)
     agents = {name: printable(agent) for name, agent in players if agent != PERSON}
     level = level_of(list(agents.values()))
@@ -380,10 +382,10 @@ def _saved(session: Session) -> Iterator[None]:
         _print_how_to_resume(session)
 
 
-def _print_how_to_resume(session: Session, how: str = "") -> None:
+def _print_how_to_resume(session: Session, *options: str) -> None:
     if not session.over:
-        file = shlex.quote(str(session.path))
-        print(f"The game is saved. Resume it with: bideuchre play {how}--file {file}", flush=True)
+        command = shlex.join(["bideuchre", "play", *options, "--file", str(session.path)])
+        print(f"The game is saved. Resume it with: {command}", flush=True)
 
 
 def _finish(session: Session, console: Console, arguments: argparse.Namespace) -> None:

@@ -20,6 +20,8 @@ LEVELS = {
     "master": Level("inference", "thinks longer and infers hidden cards from the calls and plays"),
 }
 """The levels by name, weakest first. The agent of a level plays all seats without people."""
+PERSON = "person"
+"""Name of a person in records, and at the table before joining."""
 NAMES = ("Ada", "Ben", "Cleo", "Dan")
 """Names of the agents at the table, by seat."""
 

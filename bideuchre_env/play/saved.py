@@ -23,13 +23,12 @@ from bideuchre_env._files import PathLike, reason
 from bideuchre_env._inputs import read_file
 from bideuchre_env.agents.registry import is_known, parse
 from bideuchre_env.errors import BidEuchreError, OptionError, RecordError
+from bideuchre_env.play.levels import PERSON
 from bideuchre_env.play.seats import Seats
 from bideuchre_env.records.files import LONGEST, file_stem, free_path
 from bideuchre_env.records.record import GameRecord
 from bideuchre_env.rules.cards import N_SEATS
 
-PERSON = "person"
-"""Name of a person in records."""
 FORMAT = "bideuchre play/1"
 FOLDER, SUFFIX = "runs", ".json"
 _FIELDS = {"format", "people", "record"}

@@ -20,10 +20,9 @@ from bideuchre_env.core.state import Phase, new_states, rows_of
 from bideuchre_env.core.tables import compile_tables
 from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import IllegalActionError, NotationError, OutputError, RecordError
-from bideuchre_env.play.levels import NAMES
+from bideuchre_env.play.levels import NAMES, PERSON
 from bideuchre_env.play.players import Players
 from bideuchre_env.play.saved import (
-    PERSON,
     SavedGame,
     check_alone,
     check_free,
@@ -184,10 +183,16 @@ class Session:
         people = dict.fromkeys(self.people, PERSON) | self.seats.names
         return [people.get(seat, name) for seat, name in enumerate(NAMES)]
 
-    def join(self, seat: int, name: str) -> None:
-        """Set the name of a person, and save the game; errors as `Seats.checked_name`."""
+    def join(self, seat: int, name: str, token: str | None = None) -> None:
+        """Set the name of a person, and a new token if it is not None, and save the game.
+
+        Errors as `Seats.checked_name` and `Seats.checked_token`.
+        """
         with self._change():
-            self.seats.names = self.seats.names | {seat: self.seats.checked_name(seat, name)}
+            seats = self.seats
+            seats.names = seats.names | {seat: seats.checked_name(seat, name)}
+            if token is not None:
+                seats.tokens = seats.tokens | {seat: seats.checked_token(seat, token)}
 
     @property
     def over(self) -> bool:
@@ -370,13 +375,14 @@ class Session:
     def _change(self) -> Iterator[None]:
         """Context manager: save the changes made in it; undo them if saving fails."""
         states, before, ended = self._states.tobytes(), list(self._before), list(self._ended)
-        names = self.seats.names
+        names, tokens = self.seats.names, self.seats.tokens
         try:
             yield
             self._save()
         except BaseException:
             self._states[:] = rows_of([states])
-            self._before, self._ended, self.seats.names = before, ended, names
+            self._before, self._ended = before, ended
+            self.seats.names, self.seats.tokens = names, tokens
             raise
 
     def _save(self) -> None:

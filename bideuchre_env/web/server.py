@@ -14,7 +14,7 @@ import logging
 import secrets
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
 from hmac import compare_digest
@@ -64,9 +64,9 @@ FIELDS = {
     "name": {"name"},
     "pause": {"pause"},
     "begin": {"version", "variant", "level"},
-    "join": {"name", "seat"},
+    "join": {"name", "seat", "token"},
 }
-"""The fields of a POST request with others than `version`."""
+"""Fields of the POST requests that do not have `version` alone."""
 KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "version": (is_whole, "a whole number"),
     "seat": (is_whole, "a whole number"),
@@ -136,7 +136,7 @@ class Server:
         """Context manager in which requests at a listening socket are answered.
 
         `limiter` None sets the usual limits of connections. A GET request is cancelled when its
-        client leaves; `_change` completes every POST request.
+        client leaves; `_complete` completes a change that has begun.
         """
         runner = web.AppRunner(self.app(), shutdown_timeout=1.0, handler_cancellation=True)
         await runner.setup()
@@ -216,15 +216,19 @@ class Server:
                 await asyncio.wait({later})
             finally:
                 later.cancel()
-        return web.json_response(self.table.state(seat))
+        return web.json_response(self.table.state(self._seat(request)))  # its link may have ended
 
     async def _change(self, name: str, request: web.Request) -> web.Response:
-        """Carry out a command of a seat; answer with its result, or else the seat's new state.
-
-        A change that has begun is always completed.
-        """
+        """Carry out a command of a seat; answer with its result, or else the seat's new state."""
         seat, fields = self._seat(request), await self._fields(request, name)
-        task = asyncio.create_task(getattr(self.table, CHANGES[name])(seat, **fields))
+        return await self._complete(seat, getattr(self.table, CHANGES[name])(seat, **fields))
+
+    async def _complete(self, seat: int, change: Coroutine[Any, Any, State | None]) -> web.Response:
+        """Complete a change, even if the client leaves.
+
+        Answer with its result, or else the new state of a seat.
+        """
+        task = asyncio.create_task(change)
         self._changes.add(task)
         task.add_done_callback(self._finished)
         await asyncio.wait({task})  # `wait` does not cancel it
@@ -242,11 +246,13 @@ class Server:
         return web.json_response({"seats": self.table.taken()})
 
     async def _join(self, request: web.Request) -> web.Response:
-        """Give a free seat to a person with the code; answer with the seat's token."""
+        """Give a free seat to a guest with the code; answer with the seat's state.
+
+        The guest chooses the seat's new token, so the request may be repeated after a lost answer.
+        """
         self._check_code(request)
         fields = await self._fields(request, "join")
-        await self.table.join(**fields, free=True)
-        return web.json_response({"token": self.seats.tokens[fields["seat"]]})
+        return await self._complete(fields["seat"], self.table.join(**fields))
 
     def _finished(self, task: asyncio.Task[State | None]) -> None:
         """Remove a finished change, without a log entry if it failed: the client has the error."""

@@ -24,9 +24,8 @@ from bideuchre_env.errors import (
     OutputError,
 )
 from bideuchre_env.evaluation.kernel_parts import agent_parts, compile_notice
-from bideuchre_env.play.levels import LEVELS
+from bideuchre_env.play.levels import LEVELS, PERSON
 from bideuchre_env.play.lines import addressed
-from bideuchre_env.play.saved import PERSON
 from bideuchre_env.play.session import Session
 from bideuchre_env.records.look import Look
 from bideuchre_env.records.page.page import plain, replay_page
@@ -53,7 +52,8 @@ class LiveTable:
 
     Before each move of an agent there is a pause of `pause` seconds. `version` counts the published
     states: a client that has the last one waits for the next, and a command for an outdated one
-    raises `StaleError`. `again(old, agents, game)` begins the next game, with four names by seat.
+    raises `StaleError`. `again(old, agents, game)` returns the session of the next game; `agents`
+    are four names by seat, `game` its variant.
     The session works in a single worker thread, so that the server can answer meanwhile. After a
     hand or a game, `ReadySeats` decides when the table continues. After each hand the replay of the
     game so far is available, and with `reviewed` a review by the `adviser`: of the hand, and at the
@@ -118,10 +118,10 @@ class LiveTable:
         whether these are allowed; `fault`: the error of an agent, or None; `notice`: the time to
         compile agents of the next game, or ""; `replay`: the path of the replay, `review`: a
         sentence on this seat, `sheet`: the result of each hand, and `hands`: the four hands as
-        dealt, all None before the end of a hand; `agents`: those of the seats; `choices`: the
-        agents for each seat in the next game (none for a person), None before the end of the game;
-        `levels`: the agent and the words of each level; `game`: see `game_id`; `host`: the pause of
-        agents and `invitation`, None for other seats.
+        dealt, all None before the end of a hand; `agents`: those of the seats; `levels`: the agent
+        and the words of each level; `game`: see `game_id`. For the host, None for other seats:
+        `host`: the pause of agents and `invitation`; `choices`: the agents for each seat in the
+        next game (none for a person), None before the end of the game.
         """
         session = self.session
         names = ["you" if who == seat else name for who, name in enumerate(session.names)]
@@ -151,7 +151,7 @@ class LiveTable:
             "game": game_id(session.rules),
             "host": self._for_host() if seat == self.host else None,
             "agents": session.agents,
-            "choices": self._choices() if over else None,
+            "choices": self._choices() if over and seat == self.host else None,
             "levels": {name: list(level) for name, level in LEVELS.items()},
         }
 
@@ -164,16 +164,20 @@ class LiveTable:
 
     def taken(self) -> list[str | None]:
         """Return the names at the four seats; None for a seat that a guest may take."""
-        free = {s for s in self.session.people if s != self.host and self._presence(s) == "free"}
-        return [None if s in free else name for s, name in enumerate(self.session.names)]
+        return [None if self._is_free(s) else name for s, name in enumerate(self.session.names)]
+
+    def _is_free(self, seat: int) -> bool:
+        """Whether a guest may take a seat: not the host's, nor that of an open page."""
+        is_open = seat == self.host or seat in self.presence.here
+        return self._presence(seat) == "free" and not is_open
 
     def _for_host(self) -> State:
         invitation = self.invitation if None in self.taken() else None
         return {"pause": self._pause, "invitation": invitation}
 
     def _notice_presence(self, seat: int) -> None:
-        """Update the pages when a person who has joined comes or leaves."""
-        if seat in self.session.seats.names:
+        """Update the pages when a person comes or leaves, except the host before joining."""
+        if seat in self.session.seats.names or seat != self.host:
             self._publish()
 
     def _review_of(self, seat: int) -> str | None:
@@ -242,15 +246,17 @@ class LiveTable:
         """
         await self._change(version, lambda session: session.claim(seat))
 
-    async def join(self, seat: int, name: str, free: bool = False) -> None:
+    async def join(self, seat: int, name: str, token: str | None = None) -> None:
         """Set the name of the person of a seat; errors as `Session.join`.
 
-        With `free`, raise `OptionError` unless the seat is a guest's and free.
+        A `token` is that of a guest, and replaces the seat's. With it, raise `OptionError` unless
+        the seat is free or has this token already.
         """
         async with self._lock:
-            if free and (seat == self.host or self._presence(seat) != "free"):
+            has_token = self.session.seats.seat_of(f"Bearer {token}") == seat
+            if token is not None and not (has_token or self._is_free(seat)):
                 raise OptionError(f"seat={brief(seat)}: expected a free seat")
-            await self._work(lambda: self.session.join(seat, name))
+            await self._work(lambda: self.session.join(seat, name, token))
             self._publish()
 
     @property
@@ -324,16 +330,16 @@ class LiveTable:
     async def new_game(self, seat: int, version: int, agents: Any = None) -> None:
         """Mark a seat as ready; begin a new game if `ReadySeats` allows it.
 
-        `agents` are four names by seat, those of the last request that has any; by default the
-        agents stay. Names at people's seats are ignored.
-        Raises `IllegalActionError` unless the game is over, `OptionError` for names that are not
-        among the `choices` of `state`.
+        `agents` are four names by seat, from the host; by default the agents stay. Names at
+        people's seats are ignored. Raises `IllegalActionError` unless the game is over, and
+        `OptionError` for agents from another seat, or not among the `choices` of `state`.
         """
         async with self._lock:
             self._check(version)
             if not self.session.over:
                 raise IllegalActionError("a new game begins when this one is over")
             if agents is not None:
+                self._check_host(seat)
                 choices = self._choices()
                 if not isinstance(agents, list) or len(agents) != len(choices):
                     raise OptionError(f"agents={brief(agents)}: expected four names")

@@ -20,7 +20,8 @@ from bideuchre_env.errors import BidEuchreError, OutputError, WeightsError
 from bideuchre_env.evaluation import recorder, tournament_files
 from bideuchre_env.learning import weights
 from bideuchre_env.learning.weights import read_weights, weights_bytes
-from bideuchre_env.play.saved import PERSON, read_game
+from bideuchre_env.play.levels import PERSON
+from bideuchre_env.play.saved import read_game
 from bideuchre_env.play.session import Session
 from bideuchre_env.records import files
 from bideuchre_env.records.ptn import LONGEST_EVENT

@@ -157,6 +157,23 @@ async def until_idle(table: LiveTable) -> None:
         await asyncio.sleep(0.001)
 
 
+async def play_to_the_end(client: Client, whole_game: bool) -> dict[str, int]:
+    """Play to the end of the hand or of the game; return {"version": that of the state}."""
+    table = client.table
+    while True:
+        await until_idle(table)
+        state = table.state(0)
+        version = {"version": state["version"]}
+        if state["over"] or (state["next"] and not whole_game):
+            return version
+        if state["next"]:
+            for seat in table.session.people:
+                assert (await client.seat(seat, "next", version))[0] == 200
+        else:
+            action = {**version, "action": table.session.legal()[0]}
+            assert (await client.seat(table.session.seat, "act", action))[0] == 200
+
+
 def cards_in(text: str) -> set[str]:
     """Every card that a text names, as a code or in words."""
     words = {RANKS[rank] + suit[0].upper() for rank, suit in _WORDS.findall(text)}

@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, in_loop, live, served, session, until_idle
+from support.live_tables import Client, in_loop, live, play_to_the_end, served, session
 
 from bideuchre_env.play.saved import new_game_path
 from bideuchre_env.web import connections
@@ -197,23 +197,6 @@ def test_a_client_that_leaves_within_a_request_is_not_logged_and_changes_nothing
         assert table.version == version
     gc.collect()  # unretrieved exceptions of tasks are logged here
     assert not caplog.records
-
-
-async def play_to_the_end(client, whole_game):
-    """Play to the end of the hand or of the game; return {"version": that of the state}."""
-    table = client.table
-    while True:
-        await until_idle(table)
-        state = table.state(0)
-        version = {"version": state["version"]}
-        if state["over"] or (state["next"] and not whole_game):
-            return version
-        if state["next"]:
-            for seat in table.session.people:
-                assert (await client.seat(seat, "next", version))[0] == 200
-        else:
-            action = {**version, "action": table.session.legal()[0]}
-            assert (await client.seat(table.session.seat, "act", action))[0] == 200
 
 
 def test_a_table_is_ready_when_all_ask_or_a_wait_has_passed():

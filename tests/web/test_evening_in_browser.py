@@ -91,10 +91,34 @@ def test_a_guest_joins_by_the_short_address_and_plays(pages):
         guest.wait(lambda: "without" in guest.text("refused"))
         guest.driver.find_element("id", "name").clear()
         guest.join("Bo")
-        guest.wait(lambda: table.state(2)["view"]["legal"] == [] or guest.enabled(CHOICES))
+        guest.wait(lambda: guest.shows(table, 2))
+        assert bool(guest.enabled(CHOICES)) == bool(table.state(2)["view"]["legal"])
         assert "seat=" in guest.driver.execute_script("return location.hash")
         host.wait(lambda: "Bo" in plate(host, 2) and "not here" not in plate(host, 2))
         guest.wait(lambda: "Ana" in plate(guest, 0))
+        host.driver.get("about:blank")
+        guest.driver.get("about:blank")
+
+
+def test_keys_wait_for_the_form_and_the_slider_stays_under_a_finger(pages):
+    host, guest = pages
+    game = at_turn("cincinnati_v0", (0, 2), Phase.PLAY, 8)
+    decisions = game.decisions
+    with served(lambda: live(game)) as (_, links):
+        host.open(links[0], name="")
+        host.driver.execute_script("document.activeElement.blur()")
+        host.press(*"123456")
+        host.join("Ana")
+        assert game.decisions == decisions
+        host.click("#open")
+        pause = host.driver.find_element("id", "pause")
+        host.driver.execute_script("arguments[0].focus(); arguments[0].value = 2", pause)
+        guest.open(links[2], name="Bo")
+        host.wait(lambda: "Bo" in plate(host, 2))
+        assert pause.get_property("value") == "2"
+        host.driver.execute_script("document.activeElement.blur()")
+        host.press(*"123456")
+        host.wait(lambda: game.decisions > decisions)
         host.driver.get("about:blank")
         guest.driver.get("about:blank")
 
@@ -170,6 +194,10 @@ def test_the_host_begins_another_variant_on_all_pages(pages):
         host.driver.find_element("id", "variant").send_keys("barrie")
         host.driver.find_element("id", "level").send_keys("easy")
         host.click("#begin")
+        host.driver.switch_to.alert.dismiss()
+        assert table.session.variant == "cincinnati_v0"
+        host.click("#begin")
+        host.driver.switch_to.alert.accept()
         for page in pages:
             page.wait(lambda page=page: "to 52" in page.text("score"))
             page.wait(lambda page=page: page.shows(table, 0 if page is host else 2))
@@ -195,7 +223,8 @@ def test_nothing_covers_a_card_or_scrolls_sideways(size, dark, pages):
             page.wait(lambda: page.enabled(CHOICES))
             page.settle()
             assert page.driver.execute_script(COVERED) == []
-            assert page.driver.execute_script(SIZE) <= [size[0], size[1]]
+            extent = page.driver.execute_script(SIZE)
+            assert all(a <= b for a, b in zip(extent, size, strict=True))
             assert page.enabled("#keys") == (size[0] >= 700)
             for part in ("words", "hint", "undo"):
                 box = page.driver.execute_script(

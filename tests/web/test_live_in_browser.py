@@ -319,6 +319,13 @@ def ask(link, path, body=None):
         return json.load(answer)
 
 
+def how_to_resume(link):
+    """The last line of a server that was given a port: the links work again at the same port."""
+    port = re.search(r":(\d+)/", link)[1]
+    command = f"bideuchre play --web --port {port} --file runs/play-cincinnati_v0.json"
+    return f"The game is saved. Resume it with: {command}\n"
+
+
 def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     process, links, printed = start(tmp_path, *AGENTS, "--people", "0,1")
     first = re.sub(r"^Compiling kernels, once: about \d+ s left\n", "", printed)
@@ -337,8 +344,7 @@ def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()
     assert (process.wait(), "Traceback" in rest) == (0, False)
-    command = "bideuchre play --web --file runs/play-cincinnati_v0.json"
-    assert rest == f"The game is saved. Resume it with: {command}\n"
+    assert rest == how_to_resume(links[0])
     with Session.resume(tmp_path / "runs/play-cincinnati_v0.json") as game:
         assert game.people == (0, 1)
         assert action["action"] in game.record().hands[0]["actions"]
@@ -347,7 +353,7 @@ def test_a_game_of_two_people_is_saved_and_resumed_after_ctrl_c(tmp_path):
     tokens = [[link.split("#")[1] for link in each.values()] for each in (again, links)]
     assert tokens[0] == tokens[1]
     process.send_signal(signal.SIGTERM)
-    assert process.stdout.read() == f"The game is saved. Resume it with: {command}\n"
+    assert process.stdout.read() == how_to_resume(again[0])
     assert process.wait() == 143
 
 

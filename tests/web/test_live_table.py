@@ -242,6 +242,8 @@ async def test_waiting_requests_are_answered_by_the_next_change_and_at_the_end()
     client = Client(live(session("cincinnati_v0", (0, 2), seed=4)), waits=3600.0)
     client.table.start()
     await until_idle(client.table)
+    for seat in (0, 2):  # its arrival is a change, too
+        await client.seat(seat, "table")
     state = client.table.state(client.table.session.seat)
     path = f"table?after={state['version']}"
     news = [asyncio.create_task(client.seat(seat, path)) for seat in (0, 2)]

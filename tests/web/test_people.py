@@ -4,27 +4,53 @@ import asyncio
 import json
 import os
 import stat
+from unittest.mock import Mock
 
 import pytest
 
 pytest.importorskip("aiohttp")
 
-from support.live_tables import Client, cards_in, in_loop, known_cards, live, session, until_idle
+from support.live_tables import (
+    Client,
+    cards_in,
+    in_loop,
+    known_cards,
+    live,
+    play_to_the_end,
+    session,
+    until_idle,
+)
 
 from bideuchre_env import variants
+from bideuchre_env.cli.main import build_parser
+from bideuchre_env.cli.play import _next_game
 from bideuchre_env.core.state import Phase
-from bideuchre_env.errors import RecordError
+from bideuchre_env.errors import OutputError, RecordError
 from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.play.seats import MOST_LETTERS, Seats
 from bideuchre_env.play.session import Session
 
 LONG = "x" * (MOST_LETTERS + 1)
-BAD_NAMES = ("", "  ", LONG, "<b>Bo</b>", "a&lt;", "a\x07b", "a\nb", "a\u202eb", "a\x00", 5, None)
+NEW = "n" * 43
+BAD_NAMES = (
+    *("", "  ", LONG, "<b>Bo</b>", "a&lt;", "a\x07b", "a\nb", "a\u202eb", "a\x00", 5, None),
+    *("\uff1cb\uff1e", "\u3164", "\u2800\ufe0f", "--", "You", "PERSON", "\uff42en", "Dan"),
+)
+
+
+def code_of(client):
+    """The headers of a guest without a seat."""
+    return {"Authorization": f"Bearer {client.server.code}", "Content-Type": "application/json"}
+
+
+async def join_with(client, headers, **fields):
+    status, _, answer = await client.ask("POST", "/api/join", headers, json.dumps(fields).encode())
+    return status, json.loads(answer)
 
 
 @pytest.mark.parametrize("name", BAD_NAMES, ids=ascii)
 @in_loop
-async def test_a_name_that_is_long_or_has_markup_or_control_characters_is_refused(name):
+async def test_a_name_that_is_long_or_reserved_or_has_markup_or_no_letters_is_refused(name):
     client = Client(live(session("cincinnati_v0", (0, 2))))
     status, answer = await client.seat(0, "name", {"name": name})
     assert (status, answer["error"].startswith("name=")) == (400, True)
@@ -38,7 +64,9 @@ async def test_a_name_is_displayed_to_others_and_belongs_to_one_person():
     assert (await client.seat(0, "name", {"name": " Ana  María "}))[0] == 200
     assert client.table.state(2)["view"]["agents"] == ["Ana María", "Ben", "you", "Dan"]
     status, answer = await client.seat(2, "name", {"name": "ana maría"})
-    assert (status, "no other person has" in answer["error"]) == (400, True)
+    assert (status, "no other player has" in answer["error"]) == (400, True)
+    for other in ("Ana Mari\u0301a", "An\ufe00a María\u3164"):  # looks the same
+        assert (await client.seat(2, "name", {"name": other}))[0] == 400
     assert (await client.seat(0, "name", {"name": "Ana"}))[0] == 200
     assert (await client.seat(2, "name", {"name": "ana maría"}))[0] == 200
     assert client.table.session.record().agents[0] == "person"
@@ -105,11 +133,13 @@ async def test_links_and_names_survive_a_restart(tmp_path):
 def test_a_next_game_has_the_same_links(tmp_path):
     game = session("cincinnati_v0", (0, 2), path=tmp_path / "g.json")
     game.join(0, "Ana")
-    table = live(game)
-    following = table._again(game, game.agents, variants["barrie_v0"])
-    assert following.seats.tokens == game.seats.tokens
-    assert following.names[0] == "Ana"
-    game.close()
+    arguments = build_parser().parse_args(["play", "--web", "--file", str(game.path)])
+    with game, _next_game(game, game.agents, variants["barrie_v0"], arguments) as following:
+        assert following.seats.tokens == game.seats.tokens
+        assert (following.names[0], following.variant) == ("Ana", "barrie_v0")
+        assert following.path != game.path
+    with Session.resume(following.path) as again:
+        assert (again.seats.tokens, again.names[0]) == (game.seats.tokens, "Ana")
 
 
 @pytest.mark.parametrize(
@@ -118,12 +148,13 @@ def test_a_next_game_has_the_same_links(tmp_path):
         5, {"0": 5}, {"1": {"token": "x" * 43, "name": None}}, {"0": {"token": "", "name": None}},
         {"0": {"token": "x" * 43, "name": LONG}}, {"0": {"token": "x" * 43, "name": 5}},
         {"0": {"token": "é" * 43, "name": None}}, {"0": {"token": "x" * 43}},
+        {seat: {"token": "x" * 43, "name": None} for seat in "02"},
     ],
 )  # fmt: skip
 def test_a_file_with_damaged_seats_is_refused_unchanged(seats, tmp_path):
     """A short token in a file would open the seat to everyone."""
     path = tmp_path / "game.json"
-    session("cincinnati_v0", path=path).close()
+    session("cincinnati_v0", (0, 2), path=path).close()
     path.write_text(json.dumps(json.loads(path.read_text()) | {"seats": seats}))
     before = path.read_bytes()
     with pytest.raises(RecordError, match=r"is no saved game: (seats|name)="):
@@ -144,12 +175,10 @@ def test_a_file_without_seats_gets_new_links(tmp_path):
 @in_loop
 async def test_a_guest_with_the_code_takes_a_free_seat_and_sees_nothing_before():
     client = Client(live(session("cincinnati_v0", (0, 1, 2), seed=4)))
-    code = {"Authorization": f"Bearer {client.server.code}", "Content-Type": "application/json"}
+    code = code_of(client)
 
-    async def join(name, seat, headers=code):
-        body = json.dumps({"name": name, "seat": seat}).encode()
-        status, _, answer = await client.ask("POST", "/api/join", headers, body)
-        return status, json.loads(answer)
+    async def join(name, seat, headers=code, token=NEW):
+        return await join_with(client, headers, name=name, seat=seat, token=token)
 
     for path in ("/api/table", "/api/seats"):
         for other in ({}, {"Authorization": "Bearer AAAAAAAA"}):
@@ -163,15 +192,61 @@ async def test_a_guest_with_the_code_takes_a_free_seat_and_sees_nothing_before()
     wrong = {**code, "Authorization": "Bearer AAAAAAAA"}
     assert (await join("Bo", 1, wrong))[0] == 401
     assert (await join("Bo", 1, client.token(0) | {"Content-Type": "application/json"}))[0] == 401
+    for token in ("x" * 42, "x" * 44, "é" * 43, client.server.seats.tokens[2]):
+        assert (await join("Bo", 1, token=token))[0] == 400
+    old = client.token(1)
     status, answer = await join("Bo", 1)
-    assert (status, answer) == (200, {"token": client.server.seats.tokens[1]})
-    assert (await join("Eve", 1))[0] == 400  # taken
+    assert (status, answer["view"]["seat"]) == (200, 1)
+    assert client.server.seats.tokens[1] == NEW
+    assert (await client.ask("GET", "/api/table", old))[0] == 401  # the printed link
+    assert (await join("Bo", 1))[0] == 200  # again, after a lost answer
+    assert (await join("Eve", 1, token="e" * 43))[0] == 400  # taken
     client.server.invite("192.168.1.5")
     invitation = client.table.state(0)["host"]["invitation"]
     assert invitation["address"].endswith(f"#{client.server.code}")
     assert client.table.state(1)["host"] is None
-    assert (await join("Cy", 2))[0] == 200
+    assert (await join("Cy", 2, token="c" * 43))[0] == 200
     assert client.table.state(0)["host"]["invitation"] is None
+
+
+@in_loop
+async def test_no_guest_takes_a_seat_whose_page_is_open():
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=4), grace=0.05))
+    guest = {"name": "Bo", "seat": 2, "token": NEW}
+    client.server.invite("127.0.0.1")
+    with client.table.presence.polling(2):
+        assert client.table.state(2)["presence"][2] == "free"
+        assert client.table.state(0)["host"]["invitation"] is None
+        assert (await join_with(client, code_of(client), **guest))[0] == 400
+        version = client.table.version
+    await client.table.later(version, 10)
+    assert client.table.state(0)["host"]["invitation"]
+    assert (await join_with(client, code_of(client), **guest))[0] == 200
+
+
+@in_loop
+async def test_a_guest_who_leaves_joins_all_the_same_and_may_ask_again():
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=4)))
+    guest = {"name": "Bo", "seat": 2, "token": NEW}
+    async with client.table._lock:
+        request = asyncio.create_task(join_with(client, code_of(client), **guest))
+        await asyncio.sleep(0.05)
+        request.cancel()
+    await asyncio.gather(*client.server._changes)
+    assert client.server.seats.names == {2: "Bo"}
+    assert (await join_with(client, code_of(client), **guest))[0] == 200
+
+
+def test_a_guest_s_token_is_not_kept_if_saving_fails(tmp_path, monkeypatch):
+    game = session("cincinnati_v0", (0, 2), path=tmp_path / "g.json")
+    before = game.seats.to_dict()
+    monkeypatch.setattr(
+        "bideuchre_env.play.session.write_file", Mock(side_effect=OutputError("full"))
+    )
+    with pytest.raises(OutputError):
+        game.join(2, "Bo", NEW)
+    assert game.seats.to_dict() == before
+    game.close()
 
 
 @in_loop
@@ -217,6 +292,25 @@ async def test_only_the_host_begins_another_game_and_the_level_takes_the_agents_
     fields = {"version": table.version, **own}
     assert (await client.seat(0, "begin", fields))[0] == 200
     assert (table.session.variant, table.session.agents[1]) == ("simplified_v0", easy)
+    await table.close()
+
+
+@in_loop
+async def test_only_the_host_chooses_the_agents_of_a_rematch():
+    client = Client(live(session("cincinnati_v0", (0, 2), seed=4)))
+    table, before = client.table, client.table.session
+    table.start()
+    version = await play_to_the_end(client, True)
+    own, easy = before.agents, LEVELS["easy"].agent
+    assert (table.state(0)["choices"] is None, table.state(2)["choices"]) == (False, None)
+    agents = ["person", easy, "person", easy]
+    status, answer = await client.seat(2, "new", {**version, "agents": agents})
+    assert (status, answer["error"]) == (400, "seat=2: expected the host, seat 0")
+    assert not table.state(2)["asked"]
+    assert (await client.seat(2, "new", version))[0] == 200
+    assert (await client.seat(0, "new", {**version, "agents": agents}))[0] == 200
+    assert (table.session is before, table.session.agents) == (False, agents)
+    assert own != agents
     await table.close()
 
 

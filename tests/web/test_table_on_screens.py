@@ -146,9 +146,14 @@ def test_a_game_ends_with_its_score_sheet_and_a_rematch_with_another_agent(page)
 
 def test_the_level_of_all_players_is_chosen_already(page):
     game = whole_game(opponents=["rule", "rule"])
-    with served(lambda: live(game)) as (_, links):
+    with served(lambda: live(game)) as (table, links):
         page.open(links[0])
         page.wait(lambda: page.enabled("#new"))
         level = page.driver.find_element("css selector", "#players select:not([data-seat])")
         assert level.get_property("value") == "rule"
+        page.click("#open")
+        page.driver.find_element("id", "level").send_keys("easy")
+        page.click("#begin")
+        page.wait(lambda: not table.state(0)["over"] and page.shows(table))
+        assert not page.driver.find_elements("css selector", "#players *")  # of the old game
         page.driver.get("about:blank")

@@ -23,6 +23,9 @@
   // address of the table carries a code, for a guest without a seat.
   const seated = new URLSearchParams(location.hash.slice(1)).get("seat");
   const token = seated ?? location.hash.slice(1);
+  // A guest chooses the token of the new seat: without an answer the same request is sent again.
+  const chosen = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
+    .replace(/\+/g, "-").replace(/\//g, "_").slice(0, 43);
 
   // Send a request, which `controller` can abort. An error of the server has its `status`.
   async function ask(path, time, body, controller = new AbortController()) {
@@ -77,9 +80,12 @@
         by("open").setAttribute("aria-expanded", String(!by("menu").hidden));
       });
       by("begin").addEventListener("click", () => {
+        const words = "Begin a new game? The present game ends for everyone; its file is kept.";
+        if (!this.state.over && !confirm(words)) return;
         this.send("begin", { variant: by("variant").value, level: by("level").value });
         by("open").click();
       });
+      by("pause").addEventListener("input", () => by("pause").focus()); // a touch may not focus it
       by("pause").addEventListener("change", () => this.set("pause", { pause: +by("pause").value }));
       by("join").addEventListener("submit", (event) => {
         event.preventDefault();
@@ -112,7 +118,7 @@
         } catch (error) {
           if (error === AGAIN) continue;
           if (error.status === 401) {
-            this.say("This link is no longer valid: use the new one that the server has printed.");
+            this.say("This link is no longer valid: a guest has the seat, or the server has printed a new link.");
             return;
           }
           this.command?.abort(); // it has lost the same connection
@@ -145,8 +151,8 @@
         this.write("refused", "");
         if (seated) this.show(await ask("/api/name", OTHERS, { name }));
         else {
-          const given = await ask("/api/join", OTHERS, { name, seat: +by("seat").value });
-          location.replace(`#seat=${given.token}`);
+          await ask("/api/join", OTHERS, { name, seat: +by("seat").value, token: chosen });
+          location.replace(`#seat=${chosen}`);
         }
       } catch (error) {
         if (!seated && error.status) await this.welcome();
@@ -188,6 +194,7 @@
 
     draw() {
       const { over, replay, review, presence } = this.state;
+      if (!over) by("players").replaceChildren();
       const free = (seat) => presence[seat] === "free";
       const view = {
         ...this.state.view,
@@ -280,7 +287,10 @@
       const { host, levels, agents, presence } = this.state;
       by("host").hidden = !host;
       if (!host) return;
-      by("pause").value = host.pause;
+      if (document.activeElement !== by("pause")) {
+        by("pause").max = Math.max(3, host.pause);
+        by("pause").value = host.pause;
+      }
       this.write("seconds", `${host.pause} s`);
       by("invitation").hidden = !host.invitation;
       if (host.invitation && by("address").textContent !== host.invitation.address) {
@@ -402,7 +412,7 @@
 
     // Handle a key; return whether it has a meaning.
     press(event) {
-      if (!this.state) return false;
+      if (!this.state || !by("join").hidden) return false;
       const choices = this.table.buttons;
       const hand = this.state.view.hands[this.state.view.seat];
       const keys = { "?": "hint", c: "claim", u: "undo", t: "last", n: "next" };
