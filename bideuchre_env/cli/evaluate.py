@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
     argument(parser, "agent A", "agent to evaluate")
     argument(parser, "--protocol VERSION", "version of the protocol, for example v1", required=True)
     argument(parser, "--decisions N", "decisions of the agent's training", float)
-    argument(parser, "--minutes M", "processor minutes of the agent's training", float)
+    argument(parser, "--minutes X", "processor minutes of the agent's training", float)
     add_workers(parser)
     meaning = "folder of the matches, from which the same command resumes (default: not saved)"
     argument(parser, "--out FOLDER", meaning)

@@ -35,11 +35,11 @@ def test_without_a_command_examples_are_printed(capsys):
     assert {words[1] for words in examples} <= set(parsers())
 
 
-def test_help_lists_at_most_13_commands_and_explains_all_names_of_commands(capsys):
+def test_help_lists_at_most_14_commands_and_explains_all_names_of_commands(capsys):
     assert run("help") == 0
     page = capsys.readouterr().out
     listed = [line.split()[0] for line in page.splitlines() if re.match(r" {4}[a-z]", line)]
-    assert len(listed) <= 13
+    assert len(listed) <= 14
     assert {"match", "tournament", "records"} <= set(listed)
     names = {"selfplay": "match", "evaluate": "tournament", "crossplay": "tournament"}
     names |= {name: f"records {name}" for name in ("check", "show", "export")}
@@ -83,7 +83,7 @@ def test_help_explains_each_level_on_a_line(monkeypatch):
 
 
 FIGURES = {"match", "tournament", "agents", "variants"}
-FIGURES |= {"advise", "hand", "bench"}
+FIGURES |= {"advise", "hand", "bench", "evaluate"}
 
 
 def test_agents_games_and_json_are_spelled_alike_in_all_commands():
@@ -139,7 +139,7 @@ def test_version_prints_a_line_for_each_package_without_importing_numba():
 BASH = None if os.name == "nt" else shutil.which("bash")  # there it may be that of WSL
 FREE_TEXTS = {
     *("N", "K", "G", "S", "X", "MS", "SECONDS", "LOW", "HIGH", "SEATS", "HOST", "HOST:PORT"),
-    *("NAME=VALUE", "PAIR", "CARDS", "CARDS|N", "CALLS", "OURS-THEIRS"),
+    *("NAME=VALUE", "PAIR", "CARDS", "CARDS|N", "CALLS", "OURS-THEIRS", "VERSION"),
 }
 """Metavars of arguments that no shell completes."""
 COMPLETE = """
