@@ -67,9 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     output, folder = Output(arguments.out, overwrite=arguments.force), TemporaryDirectory()
     with output, folder, before_quitting(folder.cleanup):
         with compiling_bar(parts):
-            first, advisor = (
+            advisor, first = (
                 Advisor(game.rules, REVIEWER, worlds=worlds, seed=seed)
-                for worlds in (ceil(PART * arguments.worlds), arguments.worlds)
+                for worlds in (arguments.worlds, ceil(PART * arguments.worlds))
             )
         records = Path(folder.name) / "games.jsonl"
         boards = hands * DEALT

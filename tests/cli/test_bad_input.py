@@ -214,6 +214,7 @@ def test_bad_input_is_one_line_that_names_the_help_of_the_command_and_no_file(
 
 NEEDED = {
     "match": "rule cautious",
+    "evaluate": "rule --protocol v1",
     "advise": "--hand 'JH JD AH KH QS 9C'",
     **dict.fromkeys(("advise --game", "advise --ply"), "games.jsonl"),
     "play --port": "--web",
