@@ -114,6 +114,8 @@ class Session:
                 session._replay(record)
             except RecordError as error:
                 raise RecordError(f"{printable(str(path))} is no saved game: {error}") from None
+            with suppress(OSError):  # another user's
+                Path(path).chmod(0o600)  # it has all hands and links
             session._stack = stack.pop_all()
         return session
 

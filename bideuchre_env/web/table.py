@@ -256,6 +256,8 @@ class LiveTable:
             has_token = self.session.seats.seat_of(f"Bearer {token}") == seat
             if token is not None and not (has_token or self._is_free(seat)):
                 raise OptionError(f"seat={brief(seat)}: expected a free seat")
+            if token is None and self.session.seats.names.get(seat) == name:
+                return
             await self._work(lambda: self.session.join(seat, name, token))
             self._publish()
 
@@ -346,7 +348,8 @@ class LiveTable:
                 for name, allowed in zip(agents, choices, strict=True):
                     if allowed and name not in allowed:
                         raise OptionError(f"agent={brief(name)}: expected {', '.join(allowed)}")
-                self._agents = agents
+                chosen = zip(agents, choices, strict=True)
+                self._agents = [name if allowed else PERSON for name, allowed in chosen]
             if not self._ready.add(seat):
                 self._show()
                 return
