@@ -8,6 +8,7 @@ from support.agent_games import (
     limit_listing,
     lone_decisions,
     look,
+    settled,
     varied_decisions,
 )
 from support.custom_agents import Once
@@ -115,11 +116,11 @@ CUSTOM = Rules(ranks="9", copies=1, partnered=(2, 6), strain_named="in_bid", tar
 
 @pytest.mark.parametrize("rules", [*map(RULES.get, SIX), CUSTOM], ids=[*SIX, "custom"])
 def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch):
-    """Advice of any agent tries these calls, every strain to name and every card to play."""
+    """Advice of any agent tries these calls, all strains and all cards that waste no higher."""
     limit_listing(monkeypatch)
     acts, t = actions.of(rules), compile_tables(rules)[0]
     advisor, calls = Advisor(rules, Once(), worlds=4), 0
-    for _, mask, state in varied_decisions(rules, 6, seed=8):
+    for row, mask, state in varied_decisions(rules, 6, seed=8):
         if state["phase"] == AUCTION:
             calls += 1
             tried = set(advisor.try_row(state).counted.actions)
@@ -129,8 +130,10 @@ def test_a_pass_a_partnered_bid_and_every_lone_bid_are_tried(rules, monkeypatch)
             assert levels_of(tried, acts, t, alone=1) == levels_of(legal, acts, t, alone=1)
             assert bool(levels_of(tried, acts, t, 0)) == bool(levels_of(legal, acts, t, 0))
         elif state["phase"] in (NAMING, PLAY):
-            tried = {option.action for option in advisor.of_row(state).options}
-            assert tried == set(np.flatnonzero(mask))
+            advice = advisor.of_row(state)
+            tried = {option.action for option in advice.options}
+            _, worth = settled(rules, row[np.newaxis], mask[np.newaxis])
+            assert tried == {advice.chosen, *np.flatnonzero(worth[0]).tolist()}
     assert calls > 3
 
 

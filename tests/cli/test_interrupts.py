@@ -31,6 +31,7 @@ CASES = {
     ),
     "tournament": ([*FIELD, "random", "cautious", "rule"], MATCHES, 2),
     "evaluate": (["cautious", *FIELD, "--games", "0", "--field", "random", "rule"], MATCHES, 2),
+    "evaluate --protocol": (["v1", "cautious", "--out", "x"], MATCHES, 2),
     "crossplay": (["cautious", "random", *FIELD, "--field", "rule"], MATCHES, 2),
     "agents": ([], "bideuchre_env.cli.agents:columns", 1),
     "variants": ([], "bideuchre_env.cli.variants:columns", 1),
@@ -56,6 +57,13 @@ SAVED = {
     "match": ("Interrupted: the figures are of the boards", ["x.csv"]),
     "match --workers 2": ("Interrupted: the figures are of the boards", ["x.csv"]),
     "tournament": (ONE_MATCH, TABLES),
+    "evaluate --protocol": (
+        "interrupted: the same command resumes",
+        [
+            "x",
+            *(f"x/cincinnati_v0/{name.partition('/')[2]}" for name in (*TABLES, "x/results.tex")),
+        ],
+    ),
     **dict.fromkeys(("evaluate", "crossplay"), (ONE_MATCH, [*TABLES, "x/results.tex"])),
 }
 """By command, the text that is printed and the files that are saved; the others save nothing."""
@@ -125,8 +133,8 @@ def ended(tmp_path_factory):
 def test_every_command_has_a_case():
     names = commands_of(build_parser()).keys() - {"records"}
     covered = set()
-    for name in CASES:
-        command, *more = present(name.split()[:1])[0]
+    for name, (words, *_) in CASES.items():
+        command, *more = present([*name.split(), *words])[0]
         covered.add(f"{command} {more[0]}" if command == "records" else command)
     assert covered == names
 
