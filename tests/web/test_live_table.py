@@ -338,7 +338,9 @@ async def test_nothing_sent_during_a_game_determines_a_later_deal(people, tmp_pa
             game.next_hand()
         deals.append(game.record().hands[1]["deal"])
         await client.table.close()
-    assert texts[0] == texts[1]
+    # how often the pages were updated depends on the time that the reviews take
+    one, other = (re.sub(r'"(version|since)": \d+', "", text) for text in texts)
+    assert one == other
     assert not caplog.records
     assert deals[0] != deals[1]
     env = make("cincinnati_v0").raw_env(max_hands=2)
