@@ -203,10 +203,10 @@ def worth_trying(view: View, t: Tables, legal: int) -> int:
         return undominated(view, t, legal)
     if view.led < 0:
         return legal
-    strain, kept = view.strain, winning_cards(view, t, legal)
-    losers = legal & ~kept
+    strain, tried = view.strain, winning_cards(view, t, legal)
+    losers = legal & ~tried
     while losers:
         suit = t.suit_bits[strain, t.suit_of[strain, lowest_bit(losers)]]
-        kept |= 1 << lowest(t, strain, losers & suit)
+        tried |= 1 << lowest(t, strain, losers & suit)
         losers &= ~suit
-    return kept
+    return tried

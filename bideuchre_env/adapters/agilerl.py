@@ -148,9 +148,9 @@ def collect_self_play(agent: Any, tables: SelfPlayVec, **state: Any) -> tuple[An
     stored = agent.rollout_buffer.buffer
     rates = {"gamma": agent.gamma, "lambda_": agent.gae_lambda}
     values = stored["values"].numpy()[: len(seats)]
-    made = lambda_returns(seats, rewards, ended, values, **rates)
-    stored["returns"][: len(seats)] = torch.from_numpy(made.returns)
-    stored["advantages"][: len(seats)] = torch.from_numpy(made.advantages)
+    learned = lambda_returns(seats, rewards, ended, values, **rates)
+    stored["returns"][: len(seats)] = torch.from_numpy(learned.returns)
+    stored["advantages"][: len(seats)] = torch.from_numpy(learned.advantages)
     return results
 
 

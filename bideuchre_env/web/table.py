@@ -287,9 +287,9 @@ class LiveTable:
         "" leaves the rules, or the agents, as they are. The old game stays in its file. Raises
         `OptionError` for another seat, variant or level.
         """
-        for name, value, known in (("variant", variant, variants), ("level", level, LEVELS)):
-            if value and value not in known:
-                raise OptionError(f"{name}={brief(value)}: expected {', '.join(known)}")
+        for name, value, allowed in (("variant", variant, variants), ("level", level, LEVELS)):
+            if value and value not in allowed:
+                raise OptionError(f"{name}={brief(value)}: expected {', '.join(allowed)}")
         async with self._lock:
             self._check_host(seat)
             self._check(version)
