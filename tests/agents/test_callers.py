@@ -237,9 +237,7 @@ def test_after_an_exchange_advice_learns_only_from_hands_that_were_seen(tmp_path
      ("kitty", 3, [1]), ("kitty", 9, [1, 3]), ("cincinnati_v0", 6, [])],
 )  # fmt: skip
 def test_hands_that_the_others_cannot_deduce_after_the_play(game, level, hidden):
-    """They cannot after an exchange or a kitty, nor that of a partner who sits out, if not all cards
-    are dealt.
-    """
+    """After an exchange or a kitty; partner's hand also if it sits out and not all is dealt."""
     state = new_states(1)
     state["declarer"], state["level"] = 1, level
     assert np.flatnonzero(hidden_hands(state[0], GAMES[game])).tolist() == hidden
