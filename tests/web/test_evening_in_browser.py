@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("aiohttp")
 
 from support import live_tables
-from support.browser import CHOICES, Page, browser, complaints, screen
+from support.browser import CHOICES, Page, complaints, screen
 from support.live_tables import AGENTS, live, served, session, start
 
 from bideuchre_env.core.state import Phase
@@ -29,12 +29,6 @@ return document.querySelector(`[data-seat="${arguments[0]}"] .plate`)?.innerText
 """
 STATE = "return document.getElementById('app').innerText"
 SIZE = "const all = document.documentElement; return [all.scrollWidth, all.scrollHeight]"
-
-
-@pytest.fixture(scope="module")
-def drivers():
-    with browser() as one, browser() as other:
-        yield one, other
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("aiohttp")
 
 from support import live_tables
-from support.browser import CHOICES, Page, browser, complaints, requests, screen
+from support.browser import CHOICES, Page, complaints, requests, screen
 from support.commands import run
 from support.live_tables import AGENTS, Relay, live, served, session, start
 
@@ -27,12 +27,6 @@ const shown = (seat) => [...document.querySelectorAll(`[data-seat="${seat}"] .ha
   .map((card) => card.dataset.card);
 return [0, 1, 2, 3].map(shown);
 """
-
-
-@pytest.fixture(scope="module")
-def drivers():
-    with browser() as one, browser() as other:
-        yield one, other
 
 
 @pytest.fixture
