@@ -143,7 +143,8 @@ def test_a_game_that_is_left_resumes_with_the_same_record(way, tmp_path, monkeyp
     assert record(tmp_path, "barrie_v0").to_dict() == whole.to_dict()
 
 
-@pytest.mark.parametrize("level", LEVELS)
+# the ids name the agents, of which those that search are left to CI
+@pytest.mark.parametrize("level", LEVELS, ids=[f"{x}: {LEVELS[x].agent}" for x in LEVELS])
 def test_a_level_selects_the_agent_of_all_other_seats(level, tmp_path, monkeypatch):
     agent, words = LEVELS[level]
     arguments = ("--level", level, "--variant", "club_v0", "--seat", "1")
