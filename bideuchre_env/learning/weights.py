@@ -77,6 +77,11 @@ def read_weights(place: PathLike | Traversable, part: str = "") -> Weights:
     return parse_weights(*read_content(place), part)
 
 
+def read_parts(place: PathLike) -> dict[str, Weights]:
+    """Return the weights in a file of parts, by part; raises like `read_weights`."""
+    return parse_parts(*read_content(place))
+
+
 def read_content(place: PathLike | Traversable) -> tuple[bytes, str]:
     """Return the content of a file of weights, and its name, like `read_weights`."""
     if not isinstance(place, str | os.PathLike) and not hasattr(place, "open"):
@@ -267,6 +272,14 @@ def parse_weights(data: bytes, name: str = "these weights", part: str = "") -> W
             raise ValueError("its arrays do not have the digest of its metadata")
         arrays = {key: _loaded(key, array) for key, array in arrays.items()}
     return Weights(arrays, metadata, name)
+
+
+def parse_parts(data: bytes, name: str) -> dict[str, Weights]:
+    """Return the weights in the content of a file of parts, like `parse_weights`."""
+    names = part_names(data, name)
+    if not names:
+        raise WeightsError(f"{name} has no parts: expected a file that `write_parts` has written")
+    return {part: parse_weights(data, name, part) for part in names}
 
 
 def part_names(data: bytes, name: str = "these weights") -> list[str]:

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from bideuchre_env.agents.expert.call_network import KIND, checked_calls
 from bideuchre_env.agents.making import make
-from bideuchre_env.agents.old_weights import read_parts
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.weights import Weights, write_parts
+from bideuchre_env.learning.weights import Weights, read_parts, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
@@ -34,7 +33,7 @@ class Args(ScriptArgs):
 def main(args: Args) -> int:
     """Add the weights of each file; `WeightsError` or `OptionError` if they fit no variant."""
     for file in args.weights:
-        for weights in read_parts(file):
+        for weights in read_parts(file).values():
             variant, part = variant_of(weights), weights.metadata["kind"]
             if part == KIND:
                 checked_calls(RULES[variant], weights)

@@ -1,4 +1,4 @@
-"""`bideuchre tournament` against a field, by its old names too: tables, files, and resuming."""
+"""`bideuchre tournament` against a field, or as partners: tables, files, and resuming."""
 
 from __future__ import annotations
 
@@ -22,24 +22,22 @@ def data_of(folder):
     return json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
 
 
-def test_evaluate_prints_and_writes_its_tables(capsys, monkeypatch):
-    assert run("evaluate", "rule", "rash", *QUICK, "--games", "4") == 0
-    out, err = capsys.readouterr()
-    assert err.startswith("bideuchre evaluate A is now bideuchre tournament A --field; the old")
-    assert err.count("\n") == 1
-    rows = data_of("runs/evaluate")["table"]
+def test_a_field_prints_and_writes_its_tables(capsys, monkeypatch):
+    assert run("tournament", "rule", "rash", *QUICK, "--games", "4", "--out", "runs/field") == 0
+    out = capsys.readouterr().out
+    rows = data_of("runs/field")["table"]
     assert [row["agent"] for row in rows] == ["rule", "rash"]
     for row in rows:
         assert "{mean:+.2f} ± ".format(**row["points_per_hand"]) in out
-    assert "written to runs/evaluate: results.md, results.tex, results.csv," in out
+    assert "written to runs/field: results.md, results.tex, results.csv," in out
     monkeypatch.setattr(f"{TOURNAMENT}.match", None)
-    command = [*shlex.split(data_of("runs/evaluate")["command"])[1:], "--out", "runs/evaluate"]
+    command = [*shlex.split(data_of("runs/field")["command"])[1:], "--out", "runs/field"]
     assert run(*command) == 0
     _, origin, tables = capsys.readouterr().out.split("\n", 2)
     assert origin == f"4 of 4 matches are from the folder, of {date.today()}"
     assert out.endswith(tables)
     assert run(*command, "--json") == 0
-    assert json.loads(capsys.readouterr().out) == data_of("runs/evaluate")
+    assert json.loads(capsys.readouterr().out) == data_of("runs/field")
 
 
 def test_crossplay_draws_a_heat_map(capsys):

@@ -41,7 +41,7 @@ def test_help_lists_at_most_14_commands_and_explains_all_names_of_commands(capsy
     listed = [line.split()[0] for line in page.splitlines() if re.match(r" {4}[a-z]", line)]
     assert len(listed) <= 14
     assert {"match", "tournament", "records"} <= set(listed)
-    names = {"selfplay": "match", "crossplay": "tournament"}
+    names = {"selfplay": "match"}
     names |= {name: f"records {name}" for name in ("check", "show", "export")}
     for name, present in names.items():
         assert run("help", name) == 0
