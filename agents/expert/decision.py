@@ -36,9 +36,16 @@ from bideuchre_env.core.state import AUCTION, NAMING, PLAY
 from bideuchre_env.core.view import see_observation
 from bideuchre_env.learning.feature_rows import list_inputs, renamed_kind
 from bideuchre_env.learning.network import NetworkWorkspace, add_up
+from bideuchre_env.rules.cards import NO_TRUMP
 from bideuchre_env.runtime.intrinsics import lowest_bit, row_of
 from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 from bideuchre_env.solver.transpositions import Searcher
+
+GUARDED = 2.0
+"""Least margin of the network against a lone declarer at no trump, in points.
+
+Of the contracts that `net`, `expert` and simple outside bidders make there, it then beats more.
+"""
 
 
 class CardNetwork(NamedTuple):
@@ -61,7 +68,8 @@ def best_card(
     if net is None:
         return card, 0
     symmetry, best = weigh_cards(s, seat, view, t, net), card
-    least = points_of(net, symmetry, card) + net.margin
+    guards = view.strain >= NO_TRUMP and view.sitting_out >= 0 and view.declarer & 1 == 1
+    least = points_of(net, symmetry, card) + (max(net.margin, GUARDED) if guards else net.margin)
     while tried:
         kind = lowest_bit(tried)
         tried &= tried - 1

@@ -10,6 +10,7 @@ import pytest
 from support.agent_games import LEARNED, play_on, settled, shipped, start
 from support.strategies import random_rules
 
+import bideuchre_env
 from bideuchre_env import agents
 from bideuchre_env.agents.expert.agent import ExpertAgent
 from bideuchre_env.agents.learned.net import NetAgent, calls_of, net_weights, weights_for
@@ -106,6 +107,42 @@ def test_the_net_plays_the_card_with_the_largest_output(name):
         eager = NetAgent(rules, weights=weights, margin=0.0).act_rows(rows, masks)
         assert np.array_equal(eager, np.where(legal[:, output] == 1, best, plain))
     assert followed > 20
+
+
+def defences(call, deals=60):
+    """Observations and masks of defenders with several cards, in lone contracts of random hands."""
+    rules, plain, rows, masks = RULES["barrie_v0"], [], [], []
+    env, rule = bideuchre_env.barrie_v0.raw_env(), agents.make("rule", RULES["barrie_v0"])
+    names, offset = actions.of(rules).names, actions.of(rules).card_offset
+    for deal in range(deals):
+        env.reset(seed=deal)
+        declarer = env.agent_selection
+        env.step(names.index(call))
+        while not (env.terminations[declarer] or len(env.record.hands) > 1):
+            seen = env.observe(env.agent_selection)
+            row, mask = seen["observation"][None], seen["action_mask"][None]
+            action = int(rule.act_rows(row, mask)[0]) if mask[0, 0] == 0 else 0
+            if env.agent_selection != declarer and mask[0, offset:].sum() > 1:
+                rows, masks, plain = [*rows, row], [*masks, mask], [*plain, action]
+            env.step(action)
+    return np.concatenate(rows), np.concatenate(masks), np.array(plain)
+
+
+@pytest.mark.parametrize(
+    ("call", "points", "follows"),
+    [("bid moon NT", 1.5, False), ("bid moon NT", 2.5, True), ("bid moon H", 1.5, True)],
+)
+def test_guards_at_no_trump_need_a_larger_margin(call, points, follows):
+    """Against a lone declarer at no trump, the network must prefer its card by two points."""
+    rules = RULES["barrie_v0"]
+    rows, masks, plain = defences(call)
+    outputs = features_of(rules, "cards").outputs
+    choices = [
+        NetAgent(rules, weights=planted(rules, output, points)).act_rows(rows, masks)
+        for output in range(outputs)
+    ]
+    changed = (np.array(choices) != plain).any(axis=0)
+    assert changed.mean() > 0.5 if follows else not changed.any()
 
 
 def test_the_network_vetoes_cards_of_the_search():
