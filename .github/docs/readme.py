@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import bideuchre_env
+from bideuchre_env.envs import options
 from bideuchre_env.envs.manual import table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,6 +115,17 @@ def citation() -> str:
     return f"version = {{{bideuchre_env.__version__}}}"
 
 
+def keywords() -> str:
+    """Return a table of the keywords of the environments, by the methods that take them."""
+    methods = {"env`, `raw_env`, `parallel_env": options.ViewOptions, "vec": options.VecOptions}
+    methods |= {"solo": options.SoloOptions, "solo_vec": options.SoloVecOptions}
+    rows = [
+        (f"`{name}`", ", ".join(f"`{keyword}`" for keyword in sorted(kind.names())))
+        for name, kind in methods.items()
+    ]
+    return "\n".join(table(("method", "keywords"), rows)) + "\n"
+
+
 def layout_block() -> str:
     """Return the observation layout of Cincinnati, as `print` shows it."""
     return f"{bideuchre_env.cincinnati_v0.raw_env().observation_layout}\n"
@@ -135,7 +147,7 @@ def excerpt(output: str) -> str:
 def parts() -> dict[Path, dict[str, str]]:
     """Return the parts between marks, such as `<!-- figures -->`, by page and word of the mark."""
     readme = {"figures": figures(), "variants": variants(), "trainers": trainers(3)}
-    return {README: readme, ENVS: {}, EXPERIMENTS: {"trainers": trainers()}}
+    return {README: readme, ENVS: {"keywords": keywords()}, EXPERIMENTS: {"trainers": trainers()}}
 
 
 def write() -> None:
