@@ -156,7 +156,7 @@ def documented_object(objects: dict[str, ObjectEntry], page: str, text: str) -> 
     match = NAME.fullmatch(text)
     if match is None:
         return None
-    name, call = match.groups()
+    name, call = re.sub(r"^\w+_v\d\.", "Variant.", match[1]), match[2]  # cincinnati_v0.vec(64)
     suffix, members = f".{name}", ("attribute", "property") + ("method",) * (not call)
     entries = {
         (entry.docname, entry.node_id): (full, entry)
