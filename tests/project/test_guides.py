@@ -227,10 +227,16 @@ def test_the_first_command_prints_the_output_of_the_readme(tmp_path):
     assert records.stat().st_size > 0
 
 
+def test_lines_of_the_readme_outside_tables_are_short():
+    lines = (ROOT / README).read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 110 and not line.startswith("|")] == []
+
+
 @pytest.mark.search
 def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     [commands] = [block for block in code_of(README, "sh") if "bideuchre play" in block]
-    words = (shlex.split(line, comments=True) for line in commands.splitlines())
+    lines = commands.replace("\\\n", "").splitlines()
+    words = (shlex.split(line, comments=True) for line in lines)
     play, advise, show = (command[1:] for command in words if command)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
@@ -238,9 +244,9 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     assert "The game is saved" in capsys.readouterr().out
     assert main(advise) == 0
     assert "bid 4" in capsys.readouterr().out
-    assert main(["match", "rule:boldness=0.5", "rule", "--boards", "1", "--records", show[2]]) == 0
+    assert main(["match", "rule:boldness=0.5", "rule", "--boards", "1", "--records", show[-1]]) == 0
     assert main([*show, "--agent", "rule", "--worlds", "2"]) == 0
-    assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
+    assert "<!doctype html>" in (tmp_path / "runs/game.html").read_text(encoding="utf-8")
 
 
 def test_the_python_blocks_of_the_readme_run(capsys):
