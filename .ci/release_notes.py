@@ -1,7 +1,7 @@
 """Print the section of the changelog for a tag, or the conda recipe for a source archive.
 
-python .ci/release_notes.py v0.2.0   # the tag must be the version of the package
-python .ci/release_notes.py --recipe dist/bideuchre_env-0.2.0.tar.gz
+python .ci/release_notes.py v0.3.0   # the tag must be the version of the package
+python .ci/release_notes.py --recipe dist/bideuchre_env-0.3.0.tar.gz
 """
 
 from __future__ import annotations

@@ -20,10 +20,9 @@ from typing import TypeAlias
 from bideuchre_env._files import reason
 from bideuchre_env._inputs import read_file
 from bideuchre_env.agents.data import parts_of
-from bideuchre_env.agents.old_weights import parse_part
 from bideuchre_env.agents.registry import files_are_frozen
 from bideuchre_env.errors import OptionError, WeightsError
-from bideuchre_env.learning.weights import LARGEST, Weights
+from bideuchre_env.learning.weights import LARGEST, Weights, parse_weights, part_names
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.cache import user_cache
@@ -86,12 +85,6 @@ def prepared_file(rules: Rules) -> Path:
     return prepared_folder() / f"{rules_hash(rules)}.npz"
 
 
-def prepared_files(rules: Rules, kinds: tuple[str, ...] = PREPARED) -> list[Path]:
-    """Return the paths that may have weights of these kinds; the earlier form comes last."""
-    file = prepared_file(rules)
-    return [file, *(file.with_name(f"{kind}-{file.name}") for kind in kinds)]
-
-
 def prepared_weights(kind: str, rules: Rules) -> Weights | None:
     """Return the weights that were prepared for these rules, or None if there are none.
 
@@ -102,15 +95,14 @@ def prepared_weights(kind: str, rules: Rules) -> Weights | None:
     if packaged_name(rules):
         return None
     with suppress(OptionError):
-        for place in prepared_files(rules, (kind,)):
-            key = place, kind
-            if not (files_are_frozen() and key in _last):
-                _last[key] = _find(place, kind)
-            digest, weights = _last[key]
-            if (watch := _watch.get()) is not None and (digest or place == prepared_file(rules)):
-                watch(PREPARED_FILE + place.name, digest)
-            if weights is not None:
-                return weights
+        place = prepared_file(rules)
+        key = place, kind
+        if not (files_are_frozen() and key in _last):
+            _last[key] = _find(place, kind)
+        digest, weights = _last[key]
+        if (watch := _watch.get()) is not None:
+            watch(PREPARED_FILE + place.name, digest)
+        return weights
     return None
 
 
@@ -136,7 +128,9 @@ def _read(place: Path, kind: str, stamp: tuple[int, ...]) -> _HashAndWeights:
         data = read_file(place, LARGEST)
     except OSError as error:
         raise WeightsError(f"{place} cannot be read: {reason(error)}") from None
-    return hashlib.sha256(data).hexdigest(), parse_part(data, str(place), kind)
+    name = str(place)
+    weights = parse_weights(data, name, kind) if kind in part_names(data, name) else None
+    return hashlib.sha256(data).hexdigest(), weights
 
 
 def watch_files(watch: Watch) -> AbstractContextManager[None]:

@@ -17,7 +17,7 @@ from typing import Any
 from bideuchre_env._deprecation import present_name
 from bideuchre_env.envs.registration import register, variants
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 
 def _sources() -> dict[str, tuple[str, str]]:

@@ -22,7 +22,6 @@ from bideuchre_env.envs.registration import variants as variants
 from bideuchre_env.envs.solo.env import SoloEnv as SoloEnv
 from bideuchre_env.envs.solo.vector_env import SoloVectorEnv as SoloVectorEnv
 from bideuchre_env.envs.vector.env import BidEuchreVec as BidEuchreVec
-from bideuchre_env.evaluation import selfplay as selfplay
 from bideuchre_env.evaluation.match import match as match
 from bideuchre_env.evaluation.results import Result as Result
 from bideuchre_env.evaluation.rollout import rollout as rollout

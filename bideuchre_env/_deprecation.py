@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Container
-from functools import wraps
-from typing import Any
+from collections.abc import Container
 
-RENAMED: dict[str, tuple[str, str]] = {
-    "Pool": ("OpponentPool", "0.3"),
-}
+RENAMED: dict[str, tuple[str, str]] = {}
 """From an old name to the present one, and the version without the old one."""
-UNTIL = "0.3"
-"""The version without the names of `old_attribute` and `warn_old`."""
 _CALLERS = ("bideuchre_env", "gymnasium", "pettingzoo", "importlib")
 
 
@@ -29,23 +23,7 @@ def present_name(name: str, names: Container[str]) -> str:
     return present
 
 
-def old_attribute(
-    function: Callable[..., Any], name: str, old: str, works: Callable[..., Any] | None = None
-) -> None:
-    """Let `NAME.OLD(...)`, of the time when a public name was a module, call the function.
-
-    There is a `DeprecationWarning`. `works` is called instead of the function, if present.
-    """
-
-    @wraps(works or function)
-    def call(*arguments: Any, **options: Any) -> Any:
-        warn_old(f"{name}.{old}(...)", f"{name}(...)")
-        return (works or function)(*arguments, **options)
-
-    setattr(function, old, call)
-
-
-def warn_old(old: str, new: str, until: str = UNTIL) -> None:
+def warn_old(old: str, new: str, until: str) -> None:
     """Issue a `DeprecationWarning` that an old name works until this version."""
     words = f"{old} is now {new}; the old name works until bideuchre_env {until}"
     warnings.warn(words, DeprecationWarning, stacklevel=_user_level())

@@ -10,12 +10,11 @@ from typing import Any
 from bideuchre_env._checks import brief
 from bideuchre_env.agents.base import KernelAgent
 from bideuchre_env.agents.data import package_part, parts_of
-from bideuchre_env.agents.old_weights import read_part, renamed
 from bideuchre_env.agents.prepared import PREPARED, prepared_weights
 from bideuchre_env.errors import OptionError
 from bideuchre_env.learning.features import VERSION, features_of
 from bideuchre_env.learning.network import shapes_of
-from bideuchre_env.learning.weights import Shape, Weights, check_weights, made_for
+from bideuchre_env.learning.weights import Shape, Weights, check_weights, made_for, read_weights
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 
@@ -53,9 +52,9 @@ def fitting_weights(
     if weights is None:
         loaded = shipped_weights(kind, rules)
     elif isinstance(weights, Weights):
-        loaded = renamed(weights)
+        loaded = weights
     elif isinstance(weights, str | Path):
-        loaded = read_part(weights, kind)
+        loaded = read_weights(weights, kind)
     else:
         raise OptionError(
             f"weights={brief(weights)}: expected a file, or None for the package's own"

@@ -17,7 +17,6 @@ check the environments with random actions; it costs an upper bound of the loss 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,7 +35,7 @@ from bideuchre_env.errors import IllegalActionError, OptionError, OutOfBoundsErr
 from bideuchre_env.learning.returns import lambda_returns
 from bideuchre_env.rules import actions
 from bideuchre_env.rules.cards import AGENT_NAMES
-from bideuchre_env.rules.rules import Rules, check_rules
+from bideuchre_env.rules.rules import Rules
 
 with needs("rllib"):
     import torch
@@ -419,15 +418,3 @@ class _Actor(torch.nn.Module):
                 seen = {"observations": inputs, "action_mask": mask}
             result = module.forward_inference({Columns.OBS: seen})
         return result[Columns.ACTION_DIST_INPUTS]
-
-
-def ModuleAgent(module: Any, rules: Rules, name: str = "rllib") -> PolicyAgent:
-    """Return `PolicyAgent(rules, module, ...)` under its former name, until version 0.3."""
-    warnings.warn("ModuleAgent is now PolicyAgent", DeprecationWarning, stacklevel=2)
-    check_rules(rules)
-    space = getattr(module, "observation_space_with_mask", module.observation_space)
-    inner = space["observations"] if isinstance(space, spaces.Dict) else space
-    is_features = inner == row_space(rules, "features")
-    agent = PolicyAgent(rules, module, observation="features" if is_features else "flat")
-    agent.name = name
-    return agent

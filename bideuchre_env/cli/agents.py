@@ -78,9 +78,9 @@ def describe(name: str) -> dict[str, Any]:
     """
     from bideuchre_env.agents.learned.shipped import provenance
     from bideuchre_env.agents.making import acts, info_of, options_of
-    from bideuchre_env.agents.old_weights import read_part
     from bideuchre_env.agents.protocols import AgentInfo
     from bideuchre_env.agents.registry import BUILT_IN, find, parse
+    from bideuchre_env.learning.weights import read_weights
 
     own, written = parse(name)
     agent = find(own)
@@ -97,7 +97,7 @@ def describe(name: str) -> dict[str, Any]:
     weights = provenance(own) if own in BUILT_IN else {}
     if "weights" in info.options and "weights" in written:
         file = str(written["weights"])
-        weights = {file: dict(read_part(file, own).metadata)}
+        weights = {file: dict(read_weights(file, own).metadata)}
     return {
         "sentence": info.description,
         "options": options,

@@ -8,7 +8,6 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any, NoReturn
 
 from bideuchre_env import __version__
@@ -30,9 +29,9 @@ from bideuchre_env.cli import (
     tournament,
     variants,
 )
-from bideuchre_env.cli.old_spellings import output_in, present
 from bideuchre_env.cli.program import USAGE, exit_code
 from bideuchre_env.cli.screen import AGENTS, VARIANTS, folded, help_of
+from bideuchre_env.cli.short_names import present
 from bideuchre_env.errors import BidEuchreError, OutputError
 from bideuchre_env.runtime.interrupts import quit_on_signals
 
@@ -188,14 +187,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> int:
         typed = sys.argv[1:] if arguments is None else list(arguments)
-        words, file = present([*typed[1:], "--help"] if typed[:1] == ["help"] else typed)
-        parsed = build_parser().parse_args(words)
+        words = [*typed[1:], "--help"] if typed[:1] == ["help"] else typed
+        parsed = build_parser().parse_args(present(words))
         if not hasattr(parsed, "run"):
             print(welcome())
             return 0
         try:
-            with output_in(file, "--force" in typed) if file else nullcontext():
-                code: int = parsed.run(parsed)
+            code: int = parsed.run(parsed)
         except BidEuchreError as error:
             if isinstance(error, OutputError):
                 raise

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import brief, check_callback, check_flag, check_path, is_whole
-from bideuchre_env._deprecation import old_attribute
 from bideuchre_env._files import PathLike
 from bideuchre_env.envs.registration import Variant, make
 from bideuchre_env.errors import OptionError
@@ -251,6 +250,3 @@ def _checked(at_once: Any, agents: Made) -> int:
     if not is_whole(at_once) or at_once < 1:
         raise OptionError(f"at_once={brief(at_once)}: expected a whole number of boards, 1 or more")
     return int(at_once)
-
-
-old_attribute(match, "match", "play")

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from bideuchre_env._checks import brief, check_flag, is_integer
-from bideuchre_env._deprecation import old_attribute
 from bideuchre_env.agents.rule.agent import many_workspaces, rule_workspace
 from bideuchre_env.core.phases.deal import split_seed
 from bideuchre_env.envs.registration import Variant, make
@@ -212,6 +211,3 @@ def job(
     if policy == "random":
         return random_hands, (space, low, observe, most)
     return rule_hands, (space, many_workspaces(rule_workspace(rules), threads), most)
-
-
-old_attribute(rollout, "rollout", "rollout", works=count_hands)

@@ -27,7 +27,6 @@ import numpy as np
 
 from bideuchre_env import __version__, agents
 from bideuchre_env._checks import brief, check_callback, check_flag, is_whole, to_list
-from bideuchre_env._deprecation import old_attribute
 from bideuchre_env._files import PathLike, only_run_in
 from bideuchre_env.agents.inputs import inputs
 from bideuchre_env.agents.prepared import PREPARED_FILE, prepared_digests, watch_files
@@ -397,6 +396,3 @@ def origin_text(played: Tournament) -> str:
         return ""
     span = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     return f"{len(dates)} of {len(played.pairs)} matches are from the folder, of {span}"
-
-
-old_attribute(tournament, "tournament", "play")

@@ -77,6 +77,14 @@ def read_weights(place: PathLike | Traversable, part: str = "") -> Weights:
     return parse_weights(*read_content(place), part)
 
 
+def read_parts(place: PathLike) -> list[Weights]:
+    """Read the weights of all parts of a file of parts; `WeightsError` if it is another file."""
+    data, name = read_content(place)
+    if not (names := part_names(data, name)):
+        raise WeightsError(f"{name} is no file of parts")
+    return [parse_weights(data, name, part) for part in names]
+
+
 def read_content(place: PathLike | Traversable) -> tuple[bytes, str]:
     """Return the content of a file of weights, and its name, like `read_weights`."""
     if not isinstance(place, str | os.PathLike) and not hasattr(place, "open"):

@@ -34,7 +34,6 @@ from bideuchre_env.agents.expert.agent import NO_SEARCH
 from bideuchre_env.agents.expert.call_network import CallNetwork, calls_of
 from bideuchre_env.agents.learned.net import KIND, NetAgent, net_weights, weights_for
 from bideuchre_env.agents.making import make as make_agent
-from bideuchre_env.agents.old_weights import read_part
 from bideuchre_env.agents.protocols import CompleteAgent
 from bideuchre_env.agents.registry import parse
 from bideuchre_env.envs.registration import Variant
@@ -49,7 +48,7 @@ from bideuchre_env.learning.fitting import Examples, concatenate, fit
 from bideuchre_env.learning.network import network_of, new_network
 from bideuchre_env.learning.pairs import Policy, Pool, pair_blocks
 from bideuchre_env.learning.proposals import Proposals
-from bideuchre_env.learning.weights import Weights, write_parts
+from bideuchre_env.learning.weights import Weights, read_weights, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.runtime.jit import Array
 from bideuchre_env.training.calls import (
@@ -203,7 +202,7 @@ class Learner:
         Raises `WeightsError` for a damaged file, and `OptionError` for one of other settings.
         """
         if step > 0:
-            saved = read_part(self.file(step), KIND)
+            saved = read_weights(self.file(step), KIND)
             if saved.metadata.get("settings") != self.settings(step):
                 raise OptionError(
                     f"{self.file(step)} was made with other settings: choose another --out"

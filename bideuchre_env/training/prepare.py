@@ -30,11 +30,9 @@ from bideuchre_env.agents.expert import call_network
 from bideuchre_env.agents.expert.call_network import CallNetwork
 from bideuchre_env.agents.learned import net
 from bideuchre_env.agents.learned.shipped import package_weights
-from bideuchre_env.agents.old_weights import read_parts
 from bideuchre_env.agents.prepared import (
     packaged_name,
     prepared_file,
-    prepared_files,
     prepared_folder,
     prepared_weights,
     rules_hash,
@@ -44,7 +42,13 @@ from bideuchre_env.envs.registration import Variant
 from bideuchre_env.errors import OptionError, WeightsError
 from bideuchre_env.evaluation.match import match
 from bideuchre_env.learning import features
-from bideuchre_env.learning.weights import Weights, made_for, read_weights, write_parts
+from bideuchre_env.learning.weights import (
+    Weights,
+    made_for,
+    read_parts,
+    read_weights,
+    write_parts,
+)
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.training.calls import Report, expert_players, expert_with, fit_calls
@@ -143,7 +147,7 @@ class Preparation:
             raise OptionError(f"{name} needs no preparing: the package has its weights")
         steps = self.folder.parent
         with only_run_in(steps, BUSY):
-            if not again and any(file.exists() for file in prepared_files(self.rules)):
+            if not again and prepared_file(self.rules).exists():
                 raise OptionError(
                     f"{self.game.name} is prepared already, in {prepared_folder()}: add --force to "
                     "train again"
@@ -204,9 +208,8 @@ class Preparation:
         with suppress(WeightsError):
             if weights := prepared_weights(other, self.rules):
                 parts[other] = weights
-        for file in prepared_files(self.rules, (kind,)):
-            with suppress(OSError):
-                file.unlink()
+        with suppress(OSError):
+            prepared_file(self.rules).unlink()
         if parts:
             write_parts(prepared_file(self.rules), parts)
         return None
@@ -300,20 +303,13 @@ def listed() -> list[Listed]:
     return [each for file in sorted(prepared_folder().glob("*.npz")) for each in _listed(file)]
 
 
-def _rules_of(settings: Any) -> Rules:
-    """Return the rules in the settings of weights; version 0.1 wrote them as texts."""
-    if isinstance(settings, str):
-        return Rules.from_toml(json.loads(settings)["rules"])
-    return Rules(**settings["rules"])
-
-
 def _listed(file: Path) -> Iterator[Listed]:
     """Yield the entries of a prepared file, usable or not: one for each part."""
     try:
         for weights in read_parts(file):
             made = weights.metadata
-            rules, kind = _rules_of(made["settings"]), made["kind"]
-            if file not in prepared_files(rules, (kind,)):
+            rules, kind = Rules(**made["settings"]["rules"]), made["kind"]
+            if file != prepared_file(rules):
                 yield Listed(file, fault="it is not called as agents would look for it")
                 return
             if kind == net.KIND:

@@ -15,10 +15,9 @@ from pathlib import Path
 
 from bideuchre_env.agents.expert.call_network import KIND, checked_calls
 from bideuchre_env.agents.making import make
-from bideuchre_env.agents.old_weights import read_parts
 from bideuchre_env.cli.script_args import ScriptArgs, option, run
 from bideuchre_env.errors import OptionError
-from bideuchre_env.learning.weights import Weights, write_parts
+from bideuchre_env.learning.weights import Weights, read_parts, write_parts
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 

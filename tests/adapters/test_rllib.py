@@ -279,7 +279,5 @@ def test_a_module_receives_tensors_on_its_own_device():
     module = OnDevice(289, masks.shape[1], device="meta")
     rules = bideuchre_env.cincinnati_v0.rules
     agent = rllib.PolicyAgent(rules, module, observation="flat")
-    with pytest.warns(DeprecationWarning, match="ModuleAgent is now PolicyAgent"):
-        assert rllib.ModuleAgent(module, rules).observation == "flat"
     actions = agent.act_rows(seen["observation"], masks.astype(np.int8))
     assert actions.tolist() == masks.argmax(axis=1).tolist()

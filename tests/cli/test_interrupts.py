@@ -9,7 +9,7 @@ from support.commands import python
 import bideuchre_env
 from bideuchre_env.cli.completion import commands_of
 from bideuchre_env.cli.main import build_parser
-from bideuchre_env.cli.old_spellings import present
+from bideuchre_env.cli.short_names import present
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="POSIX signals")]
 
@@ -30,9 +30,9 @@ CASES = {
         3,
     ),
     "tournament": ([*FIELD, "random", "cautious", "rule"], MATCHES, 2),
-    "evaluate": (["cautious", *FIELD, "--games", "0", "--field", "random", "rule"], MATCHES, 2),
+    "tournament --field": (["random", "rule", "--games", "0", *FIELD, "cautious"], MATCHES, 2),
     "evaluate --protocol": (["v1", "cautious", "--out", "x"], MATCHES, 2),
-    "crossplay": (["cautious", "random", *FIELD, "--field", "rule"], MATCHES, 2),
+    "tournament --partners": (["--field", "rule", *FIELD, "cautious", "random"], MATCHES, 2),
     "agents": ([], "bideuchre_env.cli.agents:columns", 1),
     "variants": ([], "bideuchre_env.cli.variants:columns", 1),
     "check": (["games.jsonl"], "bideuchre_env.records.files:scan", 1),
@@ -64,7 +64,9 @@ SAVED = {
             *(f"x/cincinnati_v0/{name.partition('/')[2]}" for name in (*TABLES, "x/results.tex")),
         ],
     ),
-    **dict.fromkeys(("evaluate", "crossplay"), (ONE_MATCH, [*TABLES, "x/results.tex"])),
+    **dict.fromkeys(
+        ("tournament --field", "tournament --partners"), (ONE_MATCH, [*TABLES, "x/results.tex"])
+    ),
 }
 """By command, the text that is printed and the files that are saved; the others save nothing."""
 PROGRAM = """
@@ -134,7 +136,7 @@ def test_every_command_has_a_case():
     names = commands_of(build_parser()).keys() - {"records"}
     covered = set()
     for name, (words, *_) in CASES.items():
-        command, *more = present([*name.split(), *words])[0]
+        command, *more = present([*name.split(), *words])
         covered.add(f"{command} {more[0]}" if command == "records" else command)
     assert covered == names
 

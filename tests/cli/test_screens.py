@@ -41,8 +41,8 @@ def test_help_lists_at_most_14_commands_and_explains_all_names_of_commands(capsy
     listed = [line.split()[0] for line in page.splitlines() if re.match(r" {4}[a-z]", line)]
     assert len(listed) <= 14
     assert {"match", "tournament", "records"} <= set(listed)
-    names = {"selfplay": "match", "crossplay": "tournament"}
-    names |= {name: f"records {name}" for name in ("check", "show", "export")}
+    names = {name: f"records {name}" for name in ("check", "show", "export")}
+    names["selfplay"] = "match"
     for name, present in names.items():
         assert run("help", name) == 0
         assert capsys.readouterr().out == parsers()[present].format_help()

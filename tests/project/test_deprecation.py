@@ -9,21 +9,10 @@ import pettingzoo
 import pytest
 
 import bideuchre_env
-from bideuchre_env import (
-    GameRecord,
-    OpponentPool,
-    Rules,
-    _deprecation,
-    agents,
-    match,
-    rollout,
-    selfplay,
-    tournament,
-)
+from bideuchre_env import GameRecord, Rules, _deprecation, agents
 from bideuchre_env._deprecation import RENAMED
 from bideuchre_env.envs import registration
 from bideuchre_env.errors import OptionError
-from bideuchre_env.evaluation import field
 
 OLD = {"ohio_v0": ("cincinnati_v0", "9.9"), "heuristic": ("rule", "9.9")}
 VARIANT = "ohio_v0 is now cincinnati_v0; the old name works until bideuchre_env 9.9"
@@ -54,47 +43,6 @@ def test_an_entry_names_a_present_name_and_a_later_version():
         assert old not in present
         assert new in present
         assert version(until) == (major, minor + 1), f"{old}: remove its entry"
-    assert version(_deprecation.UNTIL) == (major, minor + 1), "remove selfplay.py, field.py, ..."
-
-
-def test_pool_is_opponent_pool():
-    with pytest.warns(DeprecationWarning, match="Pool is now OpponentPool; .* until .* 0.3") as log:
-        assert bideuchre_env.Pool is OpponentPool
-    assert [warning.filename for warning in log] == [__file__]
-    with pytest.warns(DeprecationWarning, match="Pool is now OpponentPool"):
-        from bideuchre_env import Pool
-    pool = Pool("rule", "cautious")
-    assert repr(pool) == "OpponentPool('rule', 'cautious')"
-    assert isinstance(pool, OpponentPool)
-    assert "Pool" not in dir(bideuchre_env)
-
-
-def test_names_that_were_modules_have_their_old_functions(tmp_path):
-    length = {"boards": 4, "seed": 3}
-    calls = (
-        ("match.play", match.play, match, length),
-        ("rollout.rollout", rollout.rollout, None, {"hands": 5, "seed": 1}),
-        ("selfplay.play", selfplay.play, match, length | {"out": tmp_path / "x.jsonl"}),
-    )
-    for name, old, new, options in calls:
-        pair = ("rule",) if new is None else ("rule", "random")
-        with pytest.warns(DeprecationWarning, match=re.escape(name)) as seen:
-            result = old("six_card_v0", *pair, **options)
-        assert [warning.filename for warning in seen] == [__file__]
-        if new is None:
-            counts = rollout("six_card_v0", "rule", **options)
-            assert (result.hands, result.decisions) == (counts.boards.hands, *counts.decisions)
-        else:
-            again = new("six_card_v0", *pair, **length)
-            assert result.board_rows.tobytes() == again.board_rows.tobytes()
-    assert (tmp_path / "x.jsonl").read_text().count("\n") == 8
-    agents = (["six_card_v0"], ["random", "rule"])
-    with pytest.warns(DeprecationWarning, match=r"tournament\.play"):
-        played = tournament.play(*agents, boards=4)
-    assert played.ratings == tournament(*agents, boards=4).ratings
-    with pytest.warns(DeprecationWarning, match=r"field\.play"):
-        played = field.play(["six_card_v0"], ["rule"], ["random"], boards=4, crossplay=False)
-    assert played.mode == "evaluate"
 
 
 def test_an_old_variant_works_wherever_a_variant_is_named(renamed, tmp_path):

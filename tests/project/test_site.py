@@ -23,7 +23,6 @@ LEARNING = "bideuchre_env/learning/README.md"
 PAGE = "agents/README.md"
 INTERNAL = {  # public functions and classes that are for other modules of the package only
     "check_numbers": "validates arguments of `match`, for `tournament` too",
-    "play": "old name of `match`, in `selfplay`, for one minor version",
     "job": "a kernel and its arguments, for `rollout` and its benchmark",
     "best_likelihood": "a step of `SequentialTest`",
     "unique_names": "refuses names that occur twice in JSON, in records and in options of PTN text",

@@ -1,6 +1,5 @@
 """Preparation of custom rules: saved if better, loaded, resumed; fitting of the call network."""
 
-import json
 import shlex
 
 import numpy as np
@@ -94,11 +93,11 @@ def bytes_of(game):
     return prepared_file(game.rules).read_bytes()
 
 
-def write_file(game, data, old=""):
-    """Write the prepared file of a game, or that of the earlier form for a kind of agent."""
+def write_file(game, data):
+    """Write the prepared file of a game."""
     file = prepared_file(game.rules)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.with_name(f"{old and old + '-'}{file.name}").write_bytes(data)
+    file.write_bytes(data)
 
 
 def same_network(one, other):
@@ -223,57 +222,18 @@ def test_prepared_files_may_appear_and_disappear_while_a_program_runs(farm, whol
     assert same_network(load_network(farm.rules), before)
 
 
-OLD_NAMES = {
-    "calls.first_bias": "calls.first_base",
-    "calls.second_bias": "calls.second_base",
-    "calls.last_bias": "calls.base",
-    "calls.skip": "calls.straight",
-}
-
-
-def in_the_old_form(weights):
-    """The content of a file in the earlier form, and also with its settings as a text."""
-    arrays = {OLD_NAMES.get(name, name): array for name, array in weights.arrays.items()}
-    del arrays["calls.slope"]
-    arrays |= {name: arrays[name][:, 0] for name in ("calls.last", "calls.straight")}
-    made = {name: text for name, text in weights.metadata.items() if name != "digest"}
-    rules = Rules(**made["settings"]["rules"])
-    old = json.dumps({**made["settings"], "rules": rules.to_toml()})
-    return weights_bytes(arrays, made), weights_bytes(arrays, {**made, "settings": old})
-
-
-def test_prepared_files_of_earlier_versions_are_used(farm, whole):
-    """There was a file for each kind of agent; version 0.1 wrote the rules as TOML."""
-    new = {kind: parse_weights(whole, part=kind) for kind in KINDS}
-    for place in range(2):
-        for kind in KINDS:
-            write_file(farm, in_the_old_form(new[kind])[place], kind)
-        for kind in KINDS:
-            with pytest.warns(DeprecationWarning, match=f"{kind}-.* 0.3 will not read"):
-                old = prepared_weights(kind, farm.rules)
-            assert old.arrays.keys() == new[kind].arrays.keys()
-            for name, array in new[kind].arrays.items():
-                assert np.array_equal(old.arrays[name], array)
-        assert [(each.kind, each.fault) for each in listed()] == [(kind, "") for kind in KINDS]
-    assert same_network(load_network(farm.rules), calls_of(new["expert"]))
-    with pytest.raises(OptionError, match="is prepared already"):
-        small(farm).run()
-    write_file(farm, whole)
-    assert "digest" in prepared_weights("net", farm.rules).metadata  # new files come first
-
-
-def test_a_file_of_the_old_form_is_weights_of_an_agent(tmp_path):
-    rules, file = RULES["six_card_v0"], tmp_path / "mine.npz"
-    weights = shipped_weights("net", rules)
-    file.write_bytes(in_the_old_form(weights)[0])
-    with pytest.warns(DeprecationWarning, match=r"mine\.npz .* 0.3 will not read.*write_parts"):
-        agent = agents.make(f"net:weights={file}", rules)
-    assert agent._options["weights"].arrays.keys() == weights.arrays.keys()
-    old = read_weights(file)
-    assert agents.make("net", rules, weights=old)._options["weights"].arrays["calls.slope"] == 0
-    write_parts(tmp_path / "parts.npz", {"ppo": shipped_weights("ppo", rules)})
-    with pytest.raises(WeightsError, match=r"parts\.npz has no weights of 'net'"):
-        agents.make("net", rules, weights=tmp_path / "parts.npz")
+def test_files_in_the_form_before_version_0_3_are_refused(farm, whole, tmp_path):
+    """Such a file had the weights of one agent; now a file has parts."""
+    net = parse_weights(whole, part="net")
+    old = weights_bytes(net.arrays, {**net.metadata, "digest": "none"})
+    file = prepared_file(farm.rules)
+    file.parent.mkdir(parents=True)
+    file.with_name(f"net-{file.name}").write_bytes(old)
+    assert prepared_weights("net", farm.rules) is None
+    assert [each.fault.rpartition(" is ")[2] for each in listed()] == ["no file of parts"]
+    (tmp_path / "mine.npz").write_bytes(old)
+    with pytest.raises(WeightsError, match=r"mine\.npz has no weights of 'net'"):
+        agents.make("net", farm.rules, weights=tmp_path / "mine.npz")
 
 
 def test_a_changed_file_is_described_as_prepared_only_if_it_was(farm, tmp_path, monkeypatch):
