@@ -51,13 +51,15 @@ def blocks(page: str) -> list[Block]:
 
 
 def run(page: str, code: str, scope: dict[str, Any]) -> str:
-    """Run a block of a page with these variables, which it changes, and return its output.
-
-    Spaces at the ends of lines, and empty lines at both ends, are removed.
-    """
+    """Run a block of a page with these variables, which it changes, and return its output."""
     with redirect_stdout(StringIO()) as printed:
         exec(compile(code, page, "exec"), scope)
-    text = "\n".join(line.rstrip() for line in printed.getvalue().splitlines()).strip("\n")
+    return tidy(printed.getvalue())
+
+
+def tidy(output: str) -> str:
+    """Return an output without spaces at the ends of lines and without empty lines at both ends."""
+    text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
     return text and f"{text}\n"
 
 

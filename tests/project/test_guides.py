@@ -17,6 +17,7 @@ from support.commands import ROOT, load_scripts, python
 from bideuchre_env import barrie_v0, match
 from bideuchre_env.agents.registry import BUILT_IN
 from bideuchre_env.cli.main import main
+from bideuchre_env.play.levels import LEVELS
 from bideuchre_env.rules.cards import STRAINS
 
 PLACES = (".github", "agents", "benchmarks", "bideuchre_env", "experiments", "tests")
@@ -26,6 +27,7 @@ with load_scripts(".ci", "check_types") as [check_types]:
 with load_scripts(".github/docs", "outputs") as [outputs]:
     pass
 OWN_AGENT, README = f"{TUTORIALS}/own_agent.md", "README.md"
+PLAY = ".github/docs/play.md"
 LEARNING = "bideuchre_env/learning/README.md"
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)(?:\s+\(((?:`[^`]+`(?:,\s+)?)+)\))?")
 
@@ -177,11 +179,10 @@ def test_a_policy_goes_from_training_to_a_match(number, library, tmp_path, monke
     pytest.importorskip(library)
     monkeypatch.chdir(tmp_path)
     with optimizer_steps() as steps:
-        exec(compile(code_of(TO_MATCH, "python")[number], TO_MATCH, "exec"), {})
+        run_block(TO_MATCH, outputs.blocks(TO_MATCH)[number], {})
     assert any(steps)
-    capsys.readouterr()
     assert main(shlex.split(code_of(TO_MATCH, "sh")[number])[1:]) == 0
-    expected, actual = code_of(TO_MATCH, "text")[number], capsys.readouterr().out
+    expected, actual = code_of(TO_MATCH, "text")[2 * number + 1], capsys.readouterr().out
     assert actual.splitlines()[:3] == expected.splitlines()[:3]
     points = [float(re.search(r" ([+-][\d.]+) +95 %", each)[1]) for each in (expected, actual)]
     assert points[1] == pytest.approx(points[0], abs=0.6)
@@ -265,6 +266,27 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     assert main(["match", "rule:boldness=0.5", "rule", "--boards", "1", "--records", show[2]]) == 0
     assert main([*show, "--agent", "rule", "--worlds", "2"]) == 0
     assert "<!doctype html>" in (tmp_path / show[-1]).read_text(encoding="utf-8")
+
+
+@pytest.mark.search
+def test_the_game_of_the_page_on_play_is_what_the_terminal_prints(tmp_path, monkeypatch, capsys):
+    """The test types the lines that the page has after each prompt."""
+    [command] = [block for block in code_of(PLAY, "sh") if "--seed" in block]
+    [game] = code_of(PLAY, "text")
+    typed = re.findall(r"^Your .*\(h: help\): (.*)$", game, re.M)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed)))
+    assert main(shlex.split(command)[1:]) == 0
+    printed = capsys.readouterr().out
+    assert outputs.equal(game, outputs.tidy(printed), varies=False), printed
+
+
+def test_the_page_on_play_has_all_levels_and_the_keys_of_the_browser():
+    text = (ROOT / PLAY).read_text(encoding="utf-8")
+    rows = [f"| `{name}` | `{level.agent}` | {level.words} |" for name, level in LEVELS.items()]
+    assert "\n".join(rows) in text
+    page = (ROOT / "bideuchre_env/web/assets/live.html").read_text(encoding="utf-8")
+    assert re.search(r'<p class="keys">(.+?)</p>', page)[1] in text
 
 
 def test_the_python_blocks_of_the_readme_run(capsys):
