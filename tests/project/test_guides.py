@@ -72,7 +72,8 @@ def test_links_lead_to_files_headings_and_names_that_exist(guide):
 
 def code_of(guide, language):
     text = (ROOT / guide).read_text(encoding="utf-8")
-    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+    blocks = re.findall(rf"```{language}\n(.*?)```", text, re.S)
+    return [block.replace("\\\n", "") for block in blocks]  # commands on several lines
 
 
 TO_MATCH = f"{TUTORIALS}/training_to_match.md"
@@ -260,8 +261,7 @@ def test_lines_of_the_readme_outside_tables_are_short():
 @pytest.mark.search
 def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     [commands] = [block for block in code_of(README, "sh") if "bideuchre play" in block]
-    lines = commands.replace("\\\n", "").splitlines()
-    words = (shlex.split(line, comments=True) for line in lines)
+    words = (shlex.split(line, comments=True) for line in commands.splitlines())
     play, advise, show = (command[1:] for command in words if command)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))

@@ -81,8 +81,6 @@ def test_the_sidebar_has_every_page_in_groups_of_at_most_nine(stage):
 def test_lines_of_code_are_short(stage):
     """Printed output and files of other programs, in blocks of `text`, may be longer."""
     for page in stage.addresses():
-        if page.startswith(".github/docs/tutorials/"):
-            continue
         for block in stage.FENCE.findall(stage.Stager().text_of(page)):
             head, *lines = block[0].splitlines()
             assert head == "```text" or max(map(len, lines)) <= 78, (page, block[0])
