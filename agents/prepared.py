@@ -22,7 +22,7 @@ from bideuchre_env._inputs import read_file
 from bideuchre_env.agents.data import parts_of
 from bideuchre_env.agents.registry import files_are_frozen
 from bideuchre_env.errors import OptionError, WeightsError
-from bideuchre_env.learning.weights import LARGEST, Weights, parse_parts
+from bideuchre_env.learning.weights import LARGEST, Weights, parse_weights, part_names
 from bideuchre_env.rules.rules import Rules
 from bideuchre_env.rules.variants import RULES
 from bideuchre_env.runtime.cache import user_cache
@@ -37,7 +37,7 @@ ADDED_LATER = (
     "no_trump", "no_trump_from", "auction", "exchange_seen", "made_scores", "made_bonus",
     "defenders_score", "floor", "kitty",
 )  # fmt: skip
-"""Options that did not exist when the first files were prepared."""
+"""Options that the hash leaves out at their default: so hashes in result folders stay valid."""
 
 Watch = Callable[[str, str | None], None]  # see `watch_files`
 _watch: ContextVar[Watch | None] = ContextVar("_watch", default=None)
@@ -63,7 +63,7 @@ def rules_hash(rules: Rules) -> str:
     """Return a hash of the rules, sixteen hexadecimal digits; the name of the game has no effect.
 
     The names of lone bids have an effect, as in `made_for`. The default of an option in
-    `ADDED_LATER` has none, so that files from before that option remain valid.
+    `ADDED_LATER` has none.
     """
     options = rules.to_dict()
     for each in fields(rules):
@@ -128,7 +128,9 @@ def _read(place: Path, kind: str, stamp: tuple[int, ...]) -> _HashAndWeights:
         data = read_file(place, LARGEST)
     except OSError as error:
         raise WeightsError(f"{place} cannot be read: {reason(error)}") from None
-    return hashlib.sha256(data).hexdigest(), parse_parts(data, str(place)).get(kind)
+    has_part = kind in part_names(data, str(place), required=True)
+    weights = parse_weights(data, str(place), kind) if has_part else None
+    return hashlib.sha256(data).hexdigest(), weights
 
 
 def watch_files(watch: Watch) -> AbstractContextManager[None]:

@@ -49,94 +49,61 @@ def half(interval: Row) -> float:
 
 # --- the ladder -----------------------------------------------------------------------------------
 
-RUNG = 0.52  # height of a row in inches
-WIDEST = 0.06  # width of an interval of games won; wider ones are not printed
-ROOM = 0.75  # of the largest total: a label is aligned to a bar's end beyond this fraction
+RUNG = 0.34  # height of a row in inches
+TEXT = 14  # points; a phone shows the picture at two fifths of its size
+COLUMNS = 3
 
 
 def ladder(rungs: list[Row], theme: Theme) -> Any:
-    """Return a figure with a panel per variant, two side by side, and a bar per agent.
+    """Return a figure with a panel per variant, three side by side, and a bar per agent.
 
     `rungs` are rows of `ladder.py`, by variant from the weakest agent to the strongest, which is
-    drawn at the top.
+    drawn at the top. Steps over `random` are left out if there are others: they are so long that
+    the others could hardly be seen.
     """
-    variants: dict[str, dict[str, list[Row]]] = {}
-    for rung in rungs:  # an agent's first rung is its step; its label also names the others
-        steps = variants.setdefault(rung["variant"], {})
-        steps.setdefault(rung["agents"][0], []).append(rung)
-    columns = min(len(variants), 2)
-    counts = [len(steps) + 1 for steps in variants.values()]
-    rows = [max(counts[k : k + columns]) for k in range(0, len(counts), columns)]
-    height = RUNG * sum(rows) + 0.5 * len(rows) + 0.5
-    ratios = [row + 0.5 for row in rows]
-    figure, axes = new_figure(height, len(rows), columns, height_ratios=ratios)
+    rungs = [rung for rung in rungs if "random" not in rung["agents"]] or rungs
+    agents = [*dict.fromkeys(name for rung in rungs for name in reversed(rung["agents"]))]
+    variants = [*dict.fromkeys(rung["variant"] for rung in rungs)]
+    columns = min(len(variants), COLUMNS)
+    rows = -(-len(variants) // columns)
+    height = rows * (RUNG * len(agents) + 0.6) + 1.0
+    figure, axes = new_figure(height, rows, columns, sharey=True)
     for axis, variant in zip(axes.flat, variants, strict=False):
-        draw_steps(axis, variants[variant], theme)
-        axis.set_title(variant, fontsize=10)
+        draw_steps(axis, [rung for rung in rungs if rung["variant"] == variant], agents, theme)
+        axis.set_title(variant, fontsize=TEXT)
     for axis in axes.flat[len(variants) :]:
         axis.set_axis_off()
-    figure.suptitle(
-        "Points per hand: the step that each agent adds to the one that its bar begins at",
-        fontsize=10.5,
-    )
-    figure.supxlabel(
-        "points per hand over the agent at the bottom, steps added up; each step with its 95 %\n"
-        "interval, the share of whole games that the agent wins, and its time for a decision",
-        fontsize=9,
-    )
+    figure.suptitle("Points per hand that each agent adds, with 95 % intervals", fontsize=TEXT)
+    figure.supxlabel(f"points per hand over {agents[0]}, steps added up", fontsize=TEXT)
     return figure
 
 
-def draw_steps(axis: Any, steps: dict[str, list[Row]], theme: Theme) -> None:
-    """Draw a variant: each step is a bar that starts at the end of the weaker agent's bar.
+def draw_steps(axis: Any, rungs: list[Row], agents: list[str], theme: Theme) -> None:
+    """Draw a variant: the step of an agent is a bar from the end of the weaker agent's bar.
 
-    `steps` has the rungs by stronger agent: the first is the step, the others are only printed.
+    The row of an agent is its place in `agents`. Its step is its first rung.
     """
-    lowest = next(iter(steps.values()))[0]["agents"][1]
-    places, ends = {lowest: 0}, {lowest: 0.0}
-    for agent, (rung, *_) in steps.items():
-        places[agent] = len(places)
-        ends[agent] = ends.get(rung["agents"][1], 0.0) + rung["points_per_hand"]["mean"]
-    most = max(ends.values())
-    widest = max(ends[name] + half(rung["points_per_hand"]) for name, (rung, *_) in steps.items())
-    axis.plot(0, 0, "o", color=theme.soft, markersize=5)
-    for agent, (rung, *others) in steps.items():
-        weaker, place, end = rung["agents"][1], places[agent], ends[agent]
-        start, error = ends.get(weaker, 0.0), half(rung["points_per_hand"])
-        axis.plot([start] * 2, [places.get(weaker, 0), place], color=theme.soft, linewidth=0.8)
-        axis.barh(place, end - start, left=start, height=0.16, color=theme.marks[0])
+    steps: dict[str, Row] = {}
+    for rung in rungs:
+        steps.setdefault(rung["agents"][0], rung)
+    ends = {rungs[0]["agents"][1]: 0.0}
+    axis.plot(0, agents.index(*ends), "o", color=theme.soft, markersize=5)
+    for agent, rung in steps.items():
+        weaker, points = rung["agents"][1], rung["points_per_hand"]
+        place, start, error = agents.index(agent), ends.get(weaker, 0.0), half(points)
+        ends[agent] = end = start + points["mean"]
+        axis.plot([start] * 2, [agents.index(weaker), place], color=theme.soft, linewidth=0.8)
+        axis.barh(place, end - start, left=start, height=0.4, color=theme.marks[0])
         axis.plot([end - error, end + error], [place] * 2, color=theme.ink, linewidth=1.5)
-        right = next((x for x in (start, end) if x > ROOM * most), most)
-        offsets = (6, *(-13 - 10 * line for line in range(len(others))))
-        labels = [label_of(rung), *(label_of(other, over=True) for other in others)]
-        for offset, label in zip(offsets, labels, strict=True):
-            style = {"ha": "right", "va": "bottom", "fontsize": 8}
-            annotate(axis, label, (right, place), (-4, offset), theme, **style)
-    name_rows(axis, list(places))
-    axis.set_ylim(-0.4, len(places) - 0.25)
-    axis.set_xlim(-0.02 * widest, 1.03 * widest)
-
-
-def label_of(rung: Row, over: bool = False) -> str:
-    """Format a rung: points per hand and games won; if `over`, the opponent, else the time.
-
-    Games won are left out if their interval is wider than `WIDEST`.
-    """
-    stronger, weaker = rung["agents"]
-    points, won = rung["points_per_hand"], rung.get("win_rate") or {}
-    parts = [f"{points['mean']:+.2f} ± {half(points):.2f}" + (f" over {weaker}" if over else "")]
-    if won.get("mean") is not None and won["high"] - won["low"] <= WIDEST:
-        parts.append(f"wins {100 * won['mean']:.0f} % of games")
-    if not over:
-        parts.append(duration(rung["ms_per_decision"][stronger]))
-    return ", ".join(parts)
-
-
-def duration(milliseconds: float) -> str:
-    """Format the time of a decision in µs or ms."""
-    if milliseconds < 0.1:
-        return f"{float(f'{1000 * milliseconds:.1g}'):g} µs"
-    return f"{milliseconds:.2g} ms"
+        left, right = min(start, end - error), max(start, end + error)
+        side = ("right", left, -5) if start else ("left", right, 5)
+        label = {"ha": side[0], "va": "center", "fontsize": TEXT}
+        annotate(axis, f"{points['mean']:+.2f}", (side[1], place), (side[2], 0), theme, **label)
+    name_rows(axis, agents)
+    axis.tick_params(labelsize=TEXT)
+    axis.locator_params(axis="x", nbins=4, integer=True)
+    axis.use_sticky_edges = False  # room around the first point and the last intervals
+    axis.set_ylim(-0.6, len(agents) - 0.4)
 
 
 # --- learning curves ------------------------------------------------------------------------------

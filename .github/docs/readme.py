@@ -1,6 +1,6 @@
-"""Generate the figures, tables, printed outputs and the version of two pages.
+"""Generate the figures, tables, printed outputs and the version of three pages.
 
-The pages are `README.md` and `bideuchre_env/envs/README.md`.
+The pages are the README and those of environments and experiments.
 `python .github/docs/readme.py --write` writes these parts anew after a change.
 """
 
@@ -16,10 +16,14 @@ import tempfile
 from pathlib import Path
 
 import bideuchre_env
+from bideuchre_env.envs import options
+from bideuchre_env.envs.manual import table
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 ENVS = ROOT / "bideuchre_env" / "envs" / "README.md"
+EXPERIMENTS = ROOT / "experiments" / "README.md"
+RESULTS = ROOT / "experiments" / "results"
 TRAINERS = {  # by script: call, learners, extra
     "cleanrl_ppo": ("`GAME.vec(512)`", "four seats", "train"),
     "sb3_maskable_ppo": ("`adapters.sb3.SelfPlayVecEnv(512, GAME)`", "four seats", "sb3"),
@@ -28,7 +32,7 @@ TRAINERS = {  # by script: call, learners, extra
     "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "four seats", "tianshou"),
     "agilerl_ppo": ("`adapters.agilerl.SelfPlayVec(GAME, 512)`", "four seats", "agilerl"),
 }
-OWN = ("[`ppo`](agents/README.md)", "`experiments/train_ppo.py`", "four seats", "`train`")
+OWN = ("`train_ppo.py`", "four seats", "train")
 NAMES = {
     "sb3-contrib": "SB3, sb3-contrib",
     "torch": "CleanRL's way, torch",
@@ -70,32 +74,33 @@ def figures() -> str:
     )
 
 
-def trainers() -> str:
-    """Return the table of trainers, from the results in `experiments/results/trainers/`."""
-    lines = [
-        "| trainer | call (`GAME`: a variant) | learners | extra | decisions | minutes "
-        "| points per hand over `rule` |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for script, (call, learners, extra) in TRAINERS.items():
-        path = ROOT / "experiments" / "results" / "trainers" / f"{script}.json"
-        made = json.loads(path.read_text("utf-8"))
+def trainers(columns: int | None = None) -> str:
+    """Return the table of trainers, or its first columns, from the results of the experiments."""
+    heads = ("trainer", "minutes", "points per hand over `rule`")
+    heads += ("decisions", "call (`GAME`: a variant)", "learners", "extra")
+    with (RESULTS / "ppo" / "cincinnati_v0-seed1.csv").open() as curve:
+        last = {name: float(text) for name, text in list(csv.DictReader(curve))[-1].items()}
+    over = {end: last[f"rule {end}"] for end in ("low", "high")} | {"mean": last["rule points"]}
+    rows = [trainer("`ppo`", last["decisions"], last["processor"], over, OWN)]
+    for script, words in TRAINERS.items():
+        made = json.loads((RESULTS / "trainers" / f"{script}.json").read_text("utf-8"))
         name = f"{NAMES[made['library']]} {made['version'].partition('+')[0]}"
-        decisions, over = made["decisions"], made["points per hand over"]["rule"]
-        minutes = f"{decisions / made['decisions per second'] / 60:.0f}"
-        points = f"{over['mean']:+.2f} ± {(over['high'] - over['low']) / 2:.2f}"
-        numbers = (f"{decisions / 1e6:.1f} M", minutes, points)
-        lines.append(f"| {' | '.join((name, call, learners, f'`{extra}`', *numbers))} |")
-    with (ROOT / "experiments" / "results" / "ppo" / "cincinnati_v0-seed1.csv").open() as curve:
-        last = list(csv.DictReader(curve))[-1]
-    points, low, high = (float(last[f"rule {name}"]) for name in ("points", "low", "high"))
-    numbers = (
-        f"{float(last['decisions']) / 1e6:.1f} M",
-        f"{float(last['processor']) / 60:.0f}",
-        f"{points:+.2f} ± {(high - low) / 2:.2f}",
+        seconds = made["decisions"] / made["decisions per second"]
+        over = made["points per hand over"]["rule"]
+        rows.append(trainer(name, made["decisions"], seconds, over, words))
+    return "\n".join(table(heads[:columns], [row[:columns] for row in rows])) + "\n"
+
+
+def trainer(
+    name: str, decisions: float, seconds: float, over: dict[str, float], words: tuple[str, str, str]
+) -> tuple[str, ...]:
+    """Return a row of the table of trainers."""
+    points = f"{over['mean']:+.2f} ± {(over['high'] - over['low']) / 2:.2f}"
+    call, learners, extra = words
+    return (
+        *(name, f"{seconds / 60:.0f}", points, f"{decisions / 1e6:.1f} M"),
+        *(call, learners, f"`{extra}`"),
     )
-    lines.insert(2, f"| {' | '.join((*OWN, *numbers))} |")
-    return "\n".join(lines) + "\n"
 
 
 def variants() -> str:
@@ -108,6 +113,17 @@ def variants() -> str:
 def citation() -> str:
     """Return the version in the BibTeX entry."""
     return f"version = {{{bideuchre_env.__version__}}}"
+
+
+def keywords() -> str:
+    """Return a table of the keywords of the environments, by the methods that take them."""
+    methods = {"env`, `raw_env`, `parallel_env": options.ViewOptions, "vec": options.VecOptions}
+    methods |= {"solo": options.SoloOptions, "solo_vec": options.SoloVecOptions}
+    rows = [
+        (f"`{name}`", ", ".join(f"`{keyword}`" for keyword in sorted(kind.names())))
+        for name, kind in methods.items()
+    ]
+    return "\n".join(table(("method", "keywords"), rows)) + "\n"
 
 
 def layout_block() -> str:
@@ -128,21 +144,30 @@ def excerpt(output: str) -> str:
     return output.partition("hands\n")[2].partition("\n\nspeed")[0] + "\n"
 
 
+def parts() -> dict[Path, dict[str, str]]:
+    """Return the parts between marks, such as `<!-- figures -->`, by page and word of the mark."""
+    readme = {"figures": figures(), "variants": variants(), "trainers": trainers(3)}
+    return {README: readme, ENVS: {"keywords": keywords()}, EXPERIMENTS: {"trainers": trainers()}}
+
+
 def write() -> None:
-    """Generate the parts of both pages anew, and write the pages."""
+    """Generate the parts of the pages anew, and write the pages."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = {README: excerpt(main_job(Path(folder))), ENVS: layout_block()}
-    for page, output in outputs.items():
+    for page, marked in parts().items():
         text = page.read_text(encoding="utf-8")
-        text = re.sub(
-            r"(```text\n).*?(```)", lambda m, o=output: m[1] + o + m[2], text, count=1, flags=re.S
-        )
+        for name, part in marked.items():
+            marks = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
+            text = re.sub(marks, lambda m, p=part: m[1] + p + m[2], text, flags=re.S)
+        if page in outputs:
+            text = re.sub(
+                r"(```text\n).*?(```)",
+                lambda m, o=outputs[page]: m[1] + o + m[2],
+                text,
+                count=1,
+                flags=re.S,
+            )
         if page is README:
-            for name, part in (("figures", figures()), ("variants", variants())):
-                marks = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
-                text = re.sub(marks, lambda m, p=part: m[1] + p + m[2], text, flags=re.S)
-            marks = r"\| trainer \|.*?(?=\n## )"
-            text = re.sub(marks, lambda _: trainers(), text, flags=re.S)
             text = re.sub(r"version = \{.*?\}", citation(), text)
         page.write_text(text, encoding="utf-8")
 

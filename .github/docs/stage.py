@@ -19,6 +19,7 @@ from posixpath import normpath, relpath
 
 from variant_pages import site_text
 
+from bideuchre_env.envs.manual import table
 from bideuchre_env.rules.variants import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +42,11 @@ REPOSITORY = re.search(
 )[1]
 FENCE = re.compile(r"(^(?P<fence>`{3,}).*?^(?P=fence)$)", re.M | re.S)
 LINK = re.compile(r"(?<=\]\()([^()\s]+)(?=\))")
+CHILDREN = {"experiments/results/README.md": "results/*/*"}
+"""Pages with pages below them in the sidebar; all others are in the index of `site/`."""
 PICTURE = re.compile(r"<picture>.*?</picture>", re.S)
+TABLE = re.compile(r"(?:^\|.*\n)+", re.M)
+WIDEST = 12  # columns of a table that a page of 1280 pixels can show
 README_PART = re.compile(r"^<!-- README: (.+) -->$", re.M)
 
 
@@ -116,7 +121,8 @@ class Stager:
         parts = re.split(FENCE, text)
         for number in range(0, len(parts), 3):  # text, block, fence, text, ...
             part = LINK.sub(lambda match: self.link(page, match[0]), parts[number])
-            parts[number] = PICTURE.sub(lambda match: self.picture(page, match), part)
+            part = PICTURE.sub(lambda match: self.picture(page, match), part)
+            parts[number] = TABLE.sub(narrowed, part)
         return "".join(part for number, part in enumerate(parts) if number % 3 < 2)
 
     def text_of(self, page: str) -> str:
@@ -125,9 +131,20 @@ class Stager:
         if page.endswith(".ipynb"):
             text = notebook_text(json.loads(text))
             text += f"\n\nThis page is the notebook [{page}]({REPOSITORY}/blob/main/{page})."
+        if children := CHILDREN.get(page):
+            text += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{children}\n```\n"
         if (name := Path(page).stem) in RULES:
             text = site_text(name, text)
         return self.rewrite(page, text)
+
+
+def narrowed(match: re.Match[str]) -> str:
+    """Return a Markdown table; columns become rows if there are more than `WIDEST`."""
+    head, _, *rows = (line.strip("|").split("|") for line in match[0].splitlines())
+    if len(head) <= WIDEST:
+        return match[0]
+    lines = [tuple(map(str.strip, cells)) for cells in zip(head, *rows, strict=True)]
+    return "\n".join(table(lines[0], lines[1:])) + "\n"
 
 
 def notebook_text(notebook: dict) -> str:

@@ -42,9 +42,10 @@ from bideuchre_env.runtime.jit import Array, entry_kernel, inline_kernel, kernel
 from bideuchre_env.solver.transpositions import Searcher
 
 GUARDED = 2.0
-"""Least margin of the network against a lone declarer at no trump, in points.
+"""Least margin of a defender's card against a lone declarer at no trump (high or low), in points.
 
-Of the contracts that `net`, `expert` and simple outside bidders make there, it then beats more.
+Of the contracts that can be beaten, `net` then beats more of its own and of an outside bidder's,
+and as many of those of `expert` (experiments/notes.md).
 """
 
 

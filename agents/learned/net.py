@@ -49,7 +49,8 @@ class NetAgent(LearnedAgent):
         seed: checked, but without effect: the net is deterministic.
         weights: a file of weights, or `Weights`; None for the default weights of the rules.
         search: whether to search the last tricks, as the expert does.
-        margin: points by which a card must be better than the rule player's, by the network.
+        margin: points by which a card must be better than the rule player's, by the network;
+            at least 2 against a lone declarer at no trump.
         veto: maximum number of points by which the network may value the card of the search below
             its own card; else its own card is played.
         goal: "game": it bids to win the game, by the score; "points": for the points of each hand.

@@ -79,7 +79,9 @@ def read_weights(place: PathLike | Traversable, part: str = "") -> Weights:
 
 def read_parts(place: PathLike) -> dict[str, Weights]:
     """Return the weights in a file of parts, by part; raises like `read_weights`."""
-    return parse_parts(*read_content(place))
+    data, name = read_content(place)
+    parts = part_names(data, name, required=True)
+    return {part: parse_weights(data, name, part) for part in parts}
 
 
 def read_content(place: PathLike | Traversable) -> tuple[bytes, str]:
@@ -259,7 +261,7 @@ def parse_weights(data: bytes, name: str = "these weights", part: str = "") -> W
     single bit of the arrays read has changed since the file was written, except in unused parts of
     the archive, such as its time stamps.
     """
-    names = part_names(data, name)
+    names = part_names(data, name, required=part != "")
     if part and part not in names:
         raise WeightsError(f"{name} has no weights of {part!r}")
     if names and not part:
@@ -274,19 +276,16 @@ def parse_weights(data: bytes, name: str = "these weights", part: str = "") -> W
     return Weights(arrays, metadata, name)
 
 
-def parse_parts(data: bytes, name: str) -> dict[str, Weights]:
-    """Return the weights in the content of a file of parts, like `parse_weights`."""
-    names = part_names(data, name)
-    if not names:
-        raise WeightsError(f"{name} has no parts: expected a file that `write_parts` has written")
-    return {part: parse_weights(data, name, part) for part in names}
+def part_names(data: bytes, name: str = "these weights", *, required: bool = False) -> list[str]:
+    """Return the names of the parts in the content of a file; none if it is no file of parts.
 
-
-def part_names(data: bytes, name: str = "these weights") -> list[str]:
-    """Return the names of the parts in the content of a file; none if it is no file of parts."""
+    With `required`, that is a `WeightsError`, which names the file `name`.
+    """
     end = f".{PROVENANCE}.npy"
     with _damage_of(name):
         members = read_zip(data, LARGEST, MOST_ARRAYS, lambda each: each.endswith(end))
+    if required and not members:
+        raise WeightsError(f"{name}: expected a file of parts, as `write_parts` writes it")
     return [each.removesuffix(end) for each in members]
 
 

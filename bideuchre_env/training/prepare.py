@@ -45,7 +45,9 @@ from bideuchre_env.learning import features
 from bideuchre_env.learning.weights import (
     Weights,
     made_for,
-    read_parts,
+    parse_weights,
+    part_names,
+    read_content,
     read_weights,
     write_parts,
 )
@@ -306,18 +308,29 @@ def listed() -> list[Listed]:
 def _listed(file: Path) -> Iterator[Listed]:
     """Yield the entries of a prepared file, usable or not: one for each part."""
     try:
-        for weights in read_parts(file).values():
-            made = weights.metadata
-            rules, kind = Rules(**made["settings"]["rules"]), made["kind"]
-            if file != prepared_file(rules):
-                yield Listed(file, fault="it is not called as agents would look for it")
-                return
-            if kind == net.KIND:
-                net.weights_for(rules, weights)
-            else:
-                call_network.checked_calls(rules, weights)
-            yield Listed(file, str(made["variant"]), kind, str(made["command"]))
+        data, name = read_content(file)
+        parts = part_names(data, name, required=True)
     except WeightsError as error:
         yield Listed(file, fault=str(error))
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        yield Listed(file, fault=f"its metadata do not name a use ({type(error).__name__})")
+        return
+    for part in parts:
+        try:
+            yield _part_of(file, part, parse_weights(data, name, part))
+        except WeightsError as error:
+            yield Listed(file, fault=str(error))
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            fault = f"the metadata of {part!r} do not name a use ({type(error).__name__})"
+            yield Listed(file, fault=fault)
+
+
+def _part_of(file: Path, part: str, weights: Weights) -> Listed:
+    """Return the entry of a part of a prepared file; raises one of several errors if unusable."""
+    made = weights.metadata
+    rules = Rules(**made["settings"]["rules"])
+    if file != prepared_file(rules):
+        return Listed(file, fault="it is not called as agents would look for it")
+    if part == net.KIND:
+        net.weights_for(rules, weights)
+    else:
+        call_network.checked_calls(rules, weights)
+    return Listed(file, str(made["variant"]), part, str(made["command"]))

@@ -89,7 +89,10 @@ def test_the_net_without_its_network_is_the_expert(name, goal):
 
 @pytest.mark.parametrize("name", ["cincinnati_v0", "barrie_v0", "club_v0"])
 def test_the_net_plays_the_card_with_the_largest_output(name):
-    """The net plays it only if its output exceeds that of the rule player's card by the margin."""
+    """The net plays it only if its output exceeds that of the rule player's card by the margin.
+
+    No row is of a defender against a lone bid at no trump, where the margin is larger.
+    """
     rules, features = RULES[name], features_of(RULES[name], "cards")
     rows, masks = cards_of(name)
     reduced = settled(rules, rows, masks)[1]
@@ -109,40 +112,52 @@ def test_the_net_plays_the_card_with_the_largest_output(name):
     assert followed > 20
 
 
-def defences(call, deals=60):
-    """Observations and masks of defenders with several cards, in lone contracts of random hands."""
-    rules, plain, rows, masks = RULES["barrie_v0"], [], [], []
-    env, rule = bideuchre_env.barrie_v0.raw_env(), agents.make("rule", RULES["barrie_v0"])
+def plays(name, call, defends, deals=60):
+    """Observations, masks and cards of `rule` with several cards, in contracts of random hands.
+
+    They are those of the defenders, or else of the declarer, who makes the `call`.
+    """
+    rules, cards, rows, masks = RULES[name], [], [], []
+    env, rule = bideuchre_env.make(name).raw_env(), agents.make("rule", rules)
     names, offset = actions.of(rules).names, actions.of(rules).card_offset
     for deal in range(deals):
         env.reset(seed=deal)
         declarer = env.agent_selection
         env.step(names.index(call))
-        while not (env.terminations[declarer] or len(env.record.hands) > 1):
+        while len(env.record.hands) == 1:
             seen = env.observe(env.agent_selection)
             row, mask = seen["observation"][None], seen["action_mask"][None]
             action = int(rule.act_rows(row, mask)[0]) if mask[0, 0] == 0 else 0
-            if env.agent_selection != declarer and mask[0, offset:].sum() > 1:
-                rows, masks, plain = [*rows, row], [*masks, mask], [*plain, action]
+            side = int(env.agent_selection[-1]) + int(declarer[-1])
+            chosen = side % 2 == 1 if defends else env.agent_selection == declarer
+            if chosen and mask[0, offset:].sum() > 1:
+                rows, masks, cards = [*rows, row], [*masks, mask], [*cards, action]
             env.step(action)
-    return np.concatenate(rows), np.concatenate(masks), np.array(plain)
+    return np.concatenate(rows), np.concatenate(masks), np.array(cards)
 
 
 @pytest.mark.parametrize(
-    ("call", "points", "follows"),
-    [("bid moon NT", 1.5, False), ("bid moon NT", 2.5, True), ("bid moon H", 1.5, True)],
+    ("name", "call", "defends", "points", "follows"),
+    [
+        ("barrie_v0", "bid moon NT", True, 1.5, False),
+        ("barrie_v0", "bid moon NT", True, 2.5, True),
+        ("barrie_v0", "bid moon NT", False, 1.5, True),
+        ("barrie_v0", "bid moon H", True, 1.5, True),
+        ("barrie_v0", "bid 4 NT", True, 1.5, True),
+        ("indiana_v0", "bid shoot LOW", True, 1.5, False),
+    ],
 )
-def test_guards_at_no_trump_need_a_larger_margin(call, points, follows):
+def test_guards_at_no_trump_need_a_larger_margin(name, call, defends, points, follows):
     """Against a lone declarer at no trump, the network must prefer its card by two points."""
-    rules = RULES["barrie_v0"]
-    rows, masks, plain = defences(call)
+    rules = RULES[name]
+    rows, masks, cards = plays(name, call, defends)
     outputs = features_of(rules, "cards").outputs
     choices = [
         NetAgent(rules, weights=planted(rules, output, points)).act_rows(rows, masks)
         for output in range(outputs)
     ]
-    changed = (np.array(choices) != plain).any(axis=0)
-    assert changed.mean() > 0.5 if follows else not changed.any()
+    changed = (np.array(choices) != cards).any(axis=0)
+    assert changed.mean() > 0.4 if follows else not changed.any()
 
 
 def test_the_network_vetoes_cards_of_the_search():

@@ -208,6 +208,7 @@ def test_addresses_begin_with_the_repository():
     for key in ("Changelog", "Issues"):
         assert urls[key].startswith(f"{urls['Repository']}/")
     assert urls["Documentation"] == f"https://{owner}.github.io/{name}/"
+    assert f"]({urls['Documentation']})" in read("README.md")
     assert (ROOT / urls["Changelog"].partition("/blob/main/")[2]).is_file()
     pages = [*(ROOT / ".github").rglob("*.md"), *(ROOT / ".github").rglob("*.y*ml")]
     for path in (ROOT / "pyproject.toml", *pages):
@@ -238,12 +239,12 @@ def test_every_variant_has_a_page_and_a_link_in_the_index(pages):
     assert all(f"`{option}`" in index for option in OPTIONS)
 
 
-def test_the_readme_and_the_page_of_environments_are_current():
+def test_the_readme_and_the_pages_of_environments_and_experiments_are_current():
     with load_scripts(".github/docs", "readme") as [readme]:
-        text = readme.README.read_text(encoding="utf-8")
-        assert f"<!-- figures -->\n{readme.figures()}<!-- end -->" in text
-        assert f"<!-- variants -->\n{readme.variants()}<!-- end -->" in text
-        assert f"\n\n{readme.trainers()}\n## " in text
+        for page, marked in readme.parts().items():
+            text = page.read_text(encoding="utf-8")
+            for name, part in marked.items():
+                assert f"<!-- {name} -->\n{part}<!-- end -->" in text
         assert readme.citation() in readme.blocks("bibtex")[0]
         assert readme.layout_block() == readme.blocks("text", readme.ENVS)[0]
 

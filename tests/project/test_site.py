@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from support.commands import ROOT, load_scripts
@@ -64,6 +64,26 @@ def test_the_index_has_every_section_of_the_readme(stage):
     index = (SITE / "index.md").read_text(encoding="utf-8")
     parts = stage.readme_parts((ROOT / "README.md").read_text(encoding="utf-8"))
     assert set(parts) - set(stage.README_PART.findall(index)) == {"Documentation"}
+
+
+def test_the_sidebar_has_every_page_in_groups_of_at_most_nine(stage):
+    index = (SITE / "index.md").read_text(encoding="utf-8")
+    groups = re.findall(r"^```\{toctree\}\n(?::[^\n]*\n)+\n(.*?)\n```$", index, re.M | re.S)
+    groups = [[re.sub(r".*<|>", "", line) for line in group.splitlines()] for group in groups]
+    assert all(1 < len(group) <= 9 for group in groups)
+    places = {place.removesuffix(".md") for place in stage.addresses().values()}
+    for page, below in stage.CHILDREN.items():
+        folder = PurePosixPath(stage.address(page)).parent
+        places -= {place for place in places if PurePosixPath(place).match(str(folder / below))}
+    assert sorted(sum(groups, ["index"])) == sorted(places)
+
+
+def test_lines_of_code_are_short(stage):
+    """Printed output and files of other programs, in blocks of `text`, may be longer."""
+    for page in stage.addresses():
+        for block in stage.FENCE.findall(stage.Stager().text_of(page)):
+            head, *lines = block[0].splitlines()
+            assert head == "```text" or max(map(len, lines)) <= 78, (page, block[0])
 
 
 @pytest.mark.parametrize(

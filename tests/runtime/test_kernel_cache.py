@@ -6,10 +6,10 @@ import os
 import shutil
 import signal
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.other_user import unwritable
 from support.small_package import EDITS_THAT_MATTER, OTHER_EDITS, Tiny, result
 
 from bideuchre_env._quitting import finish_all
@@ -255,30 +255,6 @@ def test_kernels_are_cached_beside_the_package_or_in_the_first_usable_folder(tmp
     if os.name == "posix":
         own.chmod(0o777)  # others could have put code there
         assert first() is None
-
-
-NOBODY = 65534
-# reads every file, since the interpreter may be in a closed folder, and writes none of others
-OTHER_USER = (
-    *("setpriv", "--clear-groups", f"--reuid={NOBODY}", f"--regid={NOBODY}"),
-    *("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"),
-)
-
-
-@contextmanager
-def unwritable(folder):
-    """Context manager: yield a command prefix of a user who cannot write to the folder.
-
-    Another user if this one is root, or else this user, for whom the folder is closed.
-    """
-    if os.getuid() == 0:
-        if not shutil.which("setpriv"):
-            pytest.skip("root writes everywhere, and setpriv is not installed")
-        yield OTHER_USER
-        return
-    folder.chmod(0o555)
-    yield ()
-    folder.chmod(0o755)
 
 
 @pytest.mark.slow

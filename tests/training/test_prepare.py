@@ -261,6 +261,12 @@ def test_unusable_weights_are_removed_and_those_of_the_other_agent_stay(farm, wh
     assert "these weights are not used, and are removed" in lines[0]
     assert part_names(file.read_bytes()) == ["net"]
     assert prepare._was("net").name == "net"
+    flipped = bytearray(whole)
+    flipped[whole.index(b"expert.calls.skip.npy") + 60] ^= 1
+    file.write_bytes(flipped)
+    assert prepare._was("net").name == "net"
+    assert prepare._was("expert") is None
+    assert part_names(file.read_bytes()) == ["net"]
     file.write_bytes(b"nonsense")
     assert prepare._was("net") is None
     assert not file.exists()

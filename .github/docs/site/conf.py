@@ -1,15 +1,20 @@
 """Configuration of the documentation site; `stage.py` copies it beside the staged pages."""
 
+import re
 import sys
 from importlib.metadata import metadata
 from pathlib import Path
 
-from docutils.nodes import Element
-from sphinx.addnodes import pending_xref
+from docutils import nodes
+from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.application import Sphinx
+from sphinx.domains.python import ObjectEntry
 from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
 
 import bideuchre_env
+from bideuchre_env.envs import options
+from bideuchre_env.envs.manual import OPTION_ROWS
 
 sys.path.insert(0, str(Path(__file__).parent))  # for commands.py
 project = "bideuchre_env"
@@ -83,6 +88,14 @@ nitpick_ignore = [
 ]
 
 
+KEYWORDS = {
+    **dict.fromkeys(("env", "raw_env", "parallel_env"), options.ViewOptions),
+    **{"vec": options.VecOptions, "solo": options.SoloOptions, "solo_vec": options.SoloVecOptions},
+}
+"""Options of the environment that each method of `Variant` makes."""
+NAME = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?", re.S)
+
+
 def tidy_signature(
     app: Sphinx, what: str, name: str, obj: object, options: object, *parts: str | None
 ) -> tuple[str | None, ...]:
@@ -98,23 +111,29 @@ def tidy_signature(
 
 
 def prepare_docstring(
-    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
+    app: Sphinx, what: str, name: str, obj: object, directive: object, lines: list[str]
 ) -> None:
     """Change the lines of a docstring before napoleon reads them.
 
     Examples become blocks of code. Words before a colon in an attribute's first line, such as
-    "In notation: ...", are not read as its type.
+    "In notation: ...", are not read as its type. A method that makes an environment gets a list of
+    the environment's keywords.
     """
     for number in reversed(range(len(lines))):
         if lines[number] == "Example:":
             lines[number : number + 1] = ["Example::", ""]
     if what in ("attribute", "data", "property") and ":" in "".join(lines[:1]):
         lines[0] = f": {lines[0]}"
+    if method := KEYWORDS.get(name.rpartition("Variant.")[2]):
+        rows = [row for row in OPTION_ROWS if row[0].strip("`") in method.names()]
+        lines += ["Keyword Args:"]
+        lines += [f"    {row[0].strip('`')}: {row[2]}. Default: {row[1]}." for row in rows]
+        lines += ["    ...: the options of `Rules`.", ""]
 
 
 def resolve_short_name(
-    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Element
-) -> Element | None:
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element
+) -> nodes.Element | None:
     """Resolve a type that a module imports for type checkers only, by the last part of its name.
 
     Return None, no link, unless exactly one documented object has that name.
@@ -127,8 +146,68 @@ def resolve_short_name(
     return domain.resolve_xref(env, document, app.builder, "obj", names[0], node, content)
 
 
+def documented_object(objects: dict[str, ObjectEntry], page: str, text: str) -> ObjectEntry | None:
+    """Return the one documented object that a text in backticks on a page names, or None.
+
+    Of several objects, one on the page of the same name in the API counts. Words without a dot,
+    such as "match" or "points", are ambiguous: elsewhere they count only as names of classes, of
+    public functions with an underscore or arguments, and of methods with arguments.
+    """
+    match = NAME.fullmatch(text)
+    if match is None:
+        return None
+    name, call = re.sub(r"^\w+_v\d\.", "Variant.", match[1]), match[2]  # cincinnati_v0.vec(64)
+    suffix, members = f".{name}", ("attribute", "property") + ("method",) * (not call)
+    entries = {
+        (entry.docname, entry.node_id): (full, entry)
+        for full, entry in objects.items()
+        if f".{full}".endswith(suffix) and ("." in name or entry.objtype not in members)
+    }
+    subject = Path(page).name
+    near = [each for each in entries.values() if Path(each[1].docname).name == subject]
+    found = near or [*entries.values()]
+    if len(found) != 1:
+        return None
+    [(full, entry)] = found
+    public = full == f"bideuchre_env.{name}" and (call or "_" in name)
+    clear = "." in name or name[0].isupper() or public or entry.objtype == "method"
+    return entry if near or clear else None
+
+
+def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Make names of documented objects in backticks links, but for old names in the changelog."""
+    if page == "project/changelog":
+        return
+    objects = app.env.domains.python_domain.objects
+    outside = nodes.reference | nodes.title | desc_signature
+    others = {
+        id(each)
+        for part in doctree.findall(lambda node: isinstance(node, outside))
+        for each in part.findall(nodes.literal)
+    }
+    for literal in list(doctree.findall(nodes.literal)):
+        entry = documented_object(objects, page, literal.astext())
+        if entry and id(literal) not in others:
+            link = (entry.docname, entry.node_id, literal.deepcopy())
+            literal.replace_self(make_refnode(app.builder, page, *link))
+
+
+def break_words(app: Sphinx, doctree: nodes.document) -> None:
+    """Let long words in tables break: names in headers after "_", "/", "=" and ":", and hashes."""
+    hashes = r"(?<=[0-9a-f]{32})(?=[0-9a-f]{32})"
+    for kind, place in ((nodes.thead, r"(?<=[_/=:])(?=\w)"), (nodes.tbody, hashes)):
+        for text in [text for part in doctree.findall(kind) for text in part.findall(nodes.Text)]:
+            first, *rest = re.split(place, text)
+            broken = [nodes.Text(first)]
+            for part in rest:
+                broken += [nodes.raw("", "<wbr>", format="html"), nodes.Text(part)]
+            text.parent.replace(text, broken)
+
+
 def setup(app: Sphinx) -> None:
     """Connect the functions of this file."""
     app.connect("autodoc-process-signature", tidy_signature)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=100)
     app.connect("missing-reference", resolve_short_name)
+    app.connect("doctree-read", break_words)
+    app.connect("doctree-resolved", link_names)
