@@ -69,9 +69,9 @@ def figures() -> str:
         f"- **Fast**: {env / 1e3:.0f} thousand decisions/s in `env()`, {connect_four} times "
         f"PettingZoo's connect four; {vec / 1e6:.0f} million with 4,096\n"
         f"  games at once, {bridge} times pgx's bridge bidding; {hands / 1e6:.0f} million in "
-        f"random play inside one compiled loop, {euchre} times\n"
-        "  OpenSpiel's euchre in C++ ([one core](benchmarks/README.md"
-        f"#comparison-with-other-libraries) of an {report['machine']['processor']})."
+        f"one compiled loop, {euchre} times OpenSpiel's\n"
+        "  euchre in C++ ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
+        f"{report['machine']['processor']})."
     )
 
 

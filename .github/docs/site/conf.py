@@ -143,9 +143,9 @@ def resolve_short_name(
 def documented_object(objects: dict[str, ObjectEntry], page: str, text: str) -> ObjectEntry | None:
     """Return the one documented object that a text in backticks on a page names, or None.
 
-    Of several objects, one on the page of the same name in the API counts. Words without a dot,
-    such as "match" or "points", are ambiguous: elsewhere they count only as names of classes, of
-    public functions with an underscore or arguments, and of methods with arguments.
+    If several objects match, the one on the API page of the same name is returned. Words without a
+    dot, such as "match" or "points", are ambiguous: elsewhere they count only as names of classes,
+    of public functions with an underscore or arguments, and of methods with arguments.
     """
     match = NAME.fullmatch(text)
     if match is None:
@@ -169,7 +169,10 @@ def documented_object(objects: dict[str, ObjectEntry], page: str, text: str) -> 
 
 
 def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Make names of documented objects in backticks links, but for old names in the changelog."""
+    """Make names of documented objects in backticks links, except in the changelog.
+
+    The changelog has old names.
+    """
     if page == "project/changelog":
         return
     objects = app.env.domains.python_domain.objects
