@@ -5,7 +5,8 @@
 
 In a tutorial, a Python block that prints is followed by a `text` block with its output. The line
 `VARY` between the two means that numbers depend on the machine or on versions of libraries.
-An output that is `equal` stays unchanged, and one whose block needs a library that is missing.
+An output that is `equal` to the printed one stays unchanged. So does a page from the first block on
+whose library is missing.
 """
 
 from __future__ import annotations
@@ -80,15 +81,25 @@ def equal(shown: str, printed: str, varies: bool) -> bool:
 
 
 def written(page: str, text: str) -> str:
-    """Run the blocks of a page and return its text with their outputs."""
+    """Run the blocks of a page and return its text with their outputs.
+
+    From the first block on whose library is missing, the text stays unchanged.
+    """
     scope: dict[str, Any] = {}
+    missing = ""
 
     def renew(match: re.Match[str]) -> str:
+        nonlocal missing
+        if missing:
+            return match[0]
         code, output, varies = block_of(match)
         try:
             printed = run(page, code, scope)
         except ModuleNotFoundError as error:
-            print(f"{page}: unchanged without {error.name}")
+            missing = error.name or ""
+            if not missing or missing.startswith("bideuchre_env"):
+                raise
+            print(f"{page}: the rest is unchanged without {missing}")
             return match[0]
         if output is not None and equal(output, printed, varies):
             return match[0]
@@ -100,7 +111,8 @@ def written(page: str, text: str) -> str:
 
 def main(*pages: str) -> None:
     """Write the outputs of pages, of all tutorials by default; the blocks run in a new folder."""
-    for page in pages or [f"{TUTORIALS}/{name}" for name in sorted(os.listdir(ROOT / TUTORIALS))]:
+    tutorials = sorted((ROOT / TUTORIALS).glob("*.md"))
+    for page in pages or [path.relative_to(ROOT).as_posix() for path in tutorials]:
         path = ROOT / page
         text = path.read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:

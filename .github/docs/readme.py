@@ -13,11 +13,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from itertools import groupby
 from pathlib import Path
 
 import bideuchre_env
-from bideuchre_env.envs import options
 from bideuchre_env.envs.manual import table
+from bideuchre_env.envs.options import METHOD_OPTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -66,10 +67,10 @@ def figures() -> str:
     )
     return (
         f"- **Fast**: {env / 1e3:.0f} thousand decisions/s in `env()`, {connect_four} times "
-        f"PettingZoo's connect four; {vec / 1e6:.0f} million in\n"
-        f"  `vec(4096, copy=False)`, {bridge} times pgx's bridge bidding; {hands / 1e6:.0f} "
-        f"million in rollouts, {euchre} times OpenSpiel's\n"
-        f"  euchre in C++ ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
+        f"PettingZoo's connect four; {vec / 1e6:.0f} million with 4,096\n"
+        f"  games at once, {bridge} times pgx's bridge bidding; {hands / 1e6:.0f} million in "
+        f"one compiled loop, {euchre} times OpenSpiel's\n"
+        "  euchre in C++ ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
         f"{report['machine']['processor']})."
     )
 
@@ -77,7 +78,7 @@ def figures() -> str:
 def trainers(columns: int | None = None) -> str:
     """Return the table of trainers, or its first columns, from the results of the experiments."""
     heads = ("trainer", "minutes", "points per hand over `rule`")
-    heads += ("decisions", "call (`GAME`: a variant)", "learners", "extra")
+    heads += ("decisions", "call (`GAME`: a variant) or script", "learners", "extra")
     with (RESULTS / "ppo" / "cincinnati_v0-seed1.csv").open() as curve:
         last = {name: float(text) for name, text in list(csv.DictReader(curve))[-1].items()}
     over = {end: last[f"rule {end}"] for end in ("low", "high")} | {"mean": last["rule points"]}
@@ -117,11 +118,9 @@ def citation() -> str:
 
 def keywords() -> str:
     """Return a table of the keywords of the environments, by the methods that take them."""
-    methods = {"env`, `raw_env`, `parallel_env": options.ViewOptions, "vec": options.VecOptions}
-    methods |= {"solo": options.SoloOptions, "solo_vec": options.SoloVecOptions}
     rows = [
-        (f"`{name}`", ", ".join(f"`{keyword}`" for keyword in sorted(kind.names())))
-        for name, kind in methods.items()
+        tuple(", ".join(f"`{name}`" for name in names) for names in (methods, sorted(kind.names())))
+        for kind, methods in groupby(METHOD_OPTIONS, METHOD_OPTIONS.__getitem__)
     ]
     return "\n".join(table(("method", "keywords"), rows)) + "\n"
 
@@ -132,8 +131,8 @@ def layout_block() -> str:
 
 
 def main_job(folder: Path) -> str:
-    """Run the command after `&&` in the README's first `sh` block in a folder; return its text."""
-    program, *arguments = shlex.split(blocks("sh")[0].partition("&& ")[2])
+    """Run the last command of the README's first `sh` block in a folder; return its output."""
+    program, *arguments = shlex.split(blocks("sh")[0].rpartition("&& ")[2])
     command = [Path(sys.executable).parent / program, *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return done.stdout

@@ -272,6 +272,13 @@ class SoloVecOptions(SoloOptions, VecOptions):
     """"SameStep", "NextStep" or "Disabled", or Gymnasium's `AutoresetMode`."""
 
 
+METHOD_OPTIONS: dict[str, type[EpisodeOptions]] = {
+    **dict.fromkeys(("env", "raw_env", "parallel_env"), ViewOptions),
+    **{"vec": VecOptions, "solo": SoloOptions, "solo_vec": SoloVecOptions},
+}
+"""Options of the environment that each method of `Variant` makes."""
+
+
 def learners_seat(seat: Any) -> int:
     """The learner's seat as a number; `OptionError` unless it is one from 0 to 3."""
     try:

@@ -24,7 +24,7 @@ from bideuchre_env import (
 )
 from bideuchre_env.agents.expert.hand_worth import hand_worth
 from bideuchre_env.envs import manual
-from bideuchre_env.envs.options import SoloOptions, SoloVecOptions, VecOptions, ViewOptions
+from bideuchre_env.envs.options import METHOD_OPTIONS, SoloVecOptions, ViewOptions
 from bideuchre_env.records.page.page import replay_page
 from bideuchre_env.rules.sheet import sections
 from bideuchre_env.rules.variants import RULES
@@ -47,7 +47,7 @@ FIGURES = {
 }
 LOSSES = ("5,400", "128", "3,200", "3,200", "1,200", "2,400", "3,000", "3,600", "1,800")
 GAME_LOSSES = dict(zip(FIGURES, LOSSES, strict=True))
-METHODS = {"vec": VecOptions, "solo": SoloOptions, "solo_vec": SoloVecOptions}
+METHODS = {name: METHOD_OPTIONS[name] for name in ("vec", "solo", "solo_vec")}
 
 
 def help_of(thing):

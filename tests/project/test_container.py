@@ -15,7 +15,7 @@ from support.commands import ROOT, python
 from support.other_user import unwritable
 
 PAGE = (ROOT / ".github" / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-UNREACHABLE = re.compile(r"NewConnectionError|name resolution|No matching distribution found")
+UNREACHABLE = re.compile(r"NewConnectionError|name resolution")
 
 
 def recipe():

@@ -121,8 +121,14 @@ def test_outputs_are_written_into_a_page_where_they_differ():
     for before in ("", stale, new):
         assert outputs.written("a page", page.format(before, stale)) == page.format(new, "")
     assert outputs.written("a page", page.format(vary, "")) == page.format(vary, "")
-    missing = "```python\nimport no_such_library\n```\n\n```text\n2\n```\n"
-    assert outputs.written("a page", missing) == missing
+
+
+def test_the_rest_of_a_page_is_unchanged_after_a_missing_library():
+    page = "```python\nimport {} as x\n```\n\n```python\nprint(x)\n```\n\n```text\n2\n```\n"
+    library = page.format("no_such_library")
+    assert outputs.written("a page", library) == library
+    with pytest.raises(ModuleNotFoundError, match=r"bideuchre_env\.no_such_module"):
+        outputs.written("a page", page.format("bideuchre_env.no_such_module"))
 
 
 @contextmanager

@@ -13,8 +13,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 
 import bideuchre_env
-from bideuchre_env.envs import options
 from bideuchre_env.envs.manual import OPTION_ROWS
+from bideuchre_env.envs.options import METHOD_OPTIONS
 
 sys.path.insert(0, str(Path(__file__).parent))  # for commands.py
 project = "bideuchre_env"
@@ -87,12 +87,6 @@ nitpick_ignore = [
     )
 ]
 
-
-KEYWORDS = {
-    **dict.fromkeys(("env", "raw_env", "parallel_env"), options.ViewOptions),
-    **{"vec": options.VecOptions, "solo": options.SoloOptions, "solo_vec": options.SoloVecOptions},
-}
-"""Options of the environment that each method of `Variant` makes."""
 NAME = re.compile(r"([A-Za-z_][\w.]*)(\(.*\))?", re.S)
 
 
@@ -124,7 +118,7 @@ def prepare_docstring(
             lines[number : number + 1] = ["Example::", ""]
     if what in ("attribute", "data", "property") and ":" in "".join(lines[:1]):
         lines[0] = f": {lines[0]}"
-    if method := KEYWORDS.get(name.rpartition("Variant.")[2]):
+    if method := METHOD_OPTIONS.get(name.rpartition("Variant.")[2]):
         rows = [row for row in OPTION_ROWS if row[0].strip("`") in method.names()]
         lines += ["Keyword Args:"]
         lines += [f"    {row[0].strip('`')}: {row[2]}. Default: {row[1]}." for row in rows]
@@ -149,9 +143,9 @@ def resolve_short_name(
 def documented_object(objects: dict[str, ObjectEntry], page: str, text: str) -> ObjectEntry | None:
     """Return the one documented object that a text in backticks on a page names, or None.
 
-    Of several objects, one on the page of the same name in the API counts. Words without a dot,
-    such as "match" or "points", are ambiguous: elsewhere they count only as names of classes, of
-    public functions with an underscore or arguments, and of methods with arguments.
+    If several objects match, the one on the API page of the same name is returned. Words without a
+    dot, such as "match" or "points", are ambiguous: elsewhere they count only as names of classes,
+    of public functions with an underscore or arguments, and of methods with arguments.
     """
     match = NAME.fullmatch(text)
     if match is None:
@@ -175,7 +169,10 @@ def documented_object(objects: dict[str, ObjectEntry], page: str, text: str) -> 
 
 
 def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Make names of documented objects in backticks links, but for old names in the changelog."""
+    """Make names of documented objects in backticks links, except in the changelog.
+
+    The changelog has old names.
+    """
     if page == "project/changelog":
         return
     objects = app.env.domains.python_domain.objects
