@@ -301,8 +301,12 @@ class Listed:
 
 
 def listed() -> list[Listed]:
-    """List the weights in prepared files of this machine; `OptionError` for a user without home."""
-    return [each for file in sorted(prepared_folder().glob("*.npz")) for each in _listed(file)]
+    """List the weights in prepared files of this machine; `OptionError` for a user without home.
+
+    A fault of several parts of a file is listed once.
+    """
+    files = sorted(prepared_folder().glob("*.npz"))
+    return [*dict.fromkeys(each for file in files for each in _listed(file))]
 
 
 def _listed(file: Path) -> Iterator[Listed]:
