@@ -81,25 +81,26 @@ def trainers(columns: int | None = None) -> str:
     heads += ("decisions", "call (`GAME`: a variant) or script", "learners", "extra")
     with (RESULTS / "ppo" / "cincinnati_v0-seed1.csv").open() as curve:
         last = {name: float(text) for name, text in list(csv.DictReader(curve))[-1].items()}
-    over = {end: last[f"rule {end}"] for end in ("low", "high")} | {"mean": last["rule points"]}
+    page = (RESULTS / "evaluate" / "ppo.md").read_text("utf-8")  # Cincinnati comes first
+    over = page.partition("| over rule |")[2].partition("| ppo | ")[2].partition(" |")[0]
     rows = [trainer("`ppo`", last["decisions"], last["processor"], over, OWN)]
     for script, words in TRAINERS.items():
         made = json.loads((RESULTS / "trainers" / f"{script}.json").read_text("utf-8"))
         name = f"{NAMES[made['library']]} {made['version'].partition('+')[0]}"
         seconds = made["decisions"] / made["decisions per second"]
-        over = made["points per hand over"]["rule"]
+        points = made["points per hand over"]["rule"]
+        over = f"{points['mean']:+.2f} ± {(points['high'] - points['low']) / 2:.2f}"
         rows.append(trainer(name, made["decisions"], seconds, over, words))
     return "\n".join(table(heads[:columns], [row[:columns] for row in rows])) + "\n"
 
 
 def trainer(
-    name: str, decisions: float, seconds: float, over: dict[str, float], words: tuple[str, str, str]
+    name: str, decisions: float, seconds: float, over: str, words: tuple[str, str, str]
 ) -> tuple[str, ...]:
     """Return a row of the table of trainers."""
-    points = f"{over['mean']:+.2f} ± {(over['high'] - over['low']) / 2:.2f}"
     call, learners, extra = words
     return (
-        *(name, f"{seconds / 60:.0f}", points, f"{decisions / 1e6:.1f} M"),
+        *(name, f"{seconds / 60:.0f}", over, f"{decisions / 1e6:.1f} M"),
         *(call, learners, f"`{extra}`"),
     )
 
