@@ -98,11 +98,9 @@ def trainer(
     name: str, decisions: float, seconds: float, over: str, words: tuple[str, str, str]
 ) -> tuple[str, ...]:
     """Return a row of the table of trainers."""
-    call, learners, extra = words
-    return (
-        *(name, f"{seconds / 60:.0f}", over, f"{decisions / 1e6:.1f} M"),
-        *(call, learners, f"`{extra}`"),
-    )
+    *call, extra = words
+    size = f"{decisions / 1e6:.1f} M"
+    return name, f"{seconds / 60:.0f}", over, size, *call, f"`{extra}`"
 
 
 def variants() -> str:
