@@ -6,11 +6,13 @@ import re
 
 from bideuchre_env.errors import OptionError
 
+RECORDS = ("check", "show", "export")
+
 
 def in_full(words: list[str]) -> list[str]:
     """Return a command line with the command that `--help` lists."""
     command, *rest = words or [""]
-    if command in ("check", "show", "export"):
+    if command in RECORDS:
         return ["records", *words]
     return ["match", *_with_records(rest)] if command == "selfplay" else words
 
