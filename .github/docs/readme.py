@@ -99,8 +99,7 @@ def trainer(
 ) -> tuple[str, ...]:
     """Return a row of the table of trainers."""
     *call, extra = words
-    size = f"{decisions / 1e6:.1f} M"
-    return name, f"{seconds / 60:.0f}", over, size, *call, f"`{extra}`"
+    return name, f"{seconds / 60:.0f}", over, f"{decisions / 1e6:.1f} M", *call, f"`{extra}`"
 
 
 def variants() -> str:
