@@ -64,19 +64,19 @@ def tidy(output: str) -> str:
     return text and f"{text}\n"
 
 
-def equal(shown: str, printed: str, varies: bool) -> bool:
+def equal(expected: str, printed: str, varies: bool) -> bool:
     """Whether the output that a page shows is equal to the one that a block has printed.
 
     Times are not compared, and the last digit of a decimal number may differ by 1, since machines
     round differently. If numbers vary, neither numbers nor the widths of columns are compared.
     """
     if varies:
-        texts = (" ".join(NUMBER.sub("N", text).split()) for text in (shown, printed))
+        texts = (" ".join(NUMBER.sub("N", text).split()) for text in (expected, printed))
         return len(set(texts)) == 1
-    shown, printed = TIME.sub("N", shown), TIME.sub("N", printed)
-    return DECIMAL.sub("N", shown) == DECIMAL.sub("N", printed) and all(
+    expected, printed = TIME.sub("N", expected), TIME.sub("N", printed)
+    return DECIMAL.sub("N", expected) == DECIMAL.sub("N", printed) and all(
         abs(float(one[0]) - float(other[0])) < 1.1 * 10.0 ** -len(one[1])
-        for one, other in zip(DECIMAL.finditer(shown), DECIMAL.finditer(printed), strict=True)
+        for one, other in zip(DECIMAL.finditer(expected), DECIMAL.finditer(printed), strict=True)
     )
 
 
@@ -103,8 +103,8 @@ def written(page: str, text: str) -> str:
             return match[0]
         if output is not None and equal(output, printed, varies):
             return match[0]
-        shown = f"\n{match['vary'] or ''}```text\n{printed}```\n" if printed else ""
-        return f"```python\n{code}```\n{shown}"
+        block = f"\n{match['vary'] or ''}```text\n{printed}```\n" if printed else ""
+        return f"```python\n{code}```\n{block}"
 
     return BLOCK.sub(renew, text)
 

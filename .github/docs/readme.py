@@ -25,15 +25,15 @@ README = ROOT / "README.md"
 ENVS = ROOT / "bideuchre_env" / "envs" / "README.md"
 EXPERIMENTS = ROOT / "experiments" / "README.md"
 RESULTS = ROOT / "experiments" / "results"
-TRAINERS = {  # by script: call, learners, extra
-    "cleanrl_ppo": ("`GAME.vec(512)`", "four seats", "train"),
-    "sb3_maskable_ppo": ("`adapters.sb3.SelfPlayVecEnv(512, GAME)`", "four seats", "sb3"),
-    "torchrl_ppo": ("`adapters.torchrl.SelfPlayEnv(GAME, 512)`", "four seats", "torchrl"),
-    "rllib_ppo": ("`adapters.rllib.SelfPlayConfig`", "four seats", "rllib"),
-    "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "four seats", "tianshou"),
-    "agilerl_ppo": ("`adapters.agilerl.SelfPlayVec(GAME, 512)`", "four seats", "agilerl"),
+TRAINERS = {  # by script: call, extra
+    "cleanrl_ppo": ("`GAME.vec(512)`", "train"),
+    "sb3_maskable_ppo": ("`adapters.sb3.SelfPlayVecEnv(512, GAME)`", "sb3"),
+    "torchrl_ppo": ("`adapters.torchrl.SelfPlayEnv(GAME, 512)`", "torchrl"),
+    "rllib_ppo": ("`adapters.rllib.SelfPlayConfig`", "rllib"),
+    "tianshou_ppo": ("`adapters.tianshou.Seats(GAME, 128)`", "tianshou"),
+    "agilerl_ppo": ("`adapters.agilerl.SelfPlayVec(GAME, 512)`", "agilerl"),
 }
-OWN = ("`train_ppo.py`", "four seats", "train")
+OWN = ("`train_ppo.py`", "train")
 NAMES = {
     "sb3-contrib": "SB3, sb3-contrib",
     "torch": "CleanRL's way, torch",
@@ -78,7 +78,7 @@ def figures() -> str:
 def trainers(columns: int | None = None) -> str:
     """Return the table of trainers, or its first columns, from the results of the experiments."""
     heads = ("trainer", "minutes", "points per hand over `rule`")
-    heads += ("decisions", "call (`GAME`: a variant) or script", "learners", "extra")
+    heads += ("decisions", "call (`GAME`: a variant) or script", "extra")
     with (RESULTS / "ppo" / "cincinnati_v0-seed1.csv").open() as curve:
         last = {name: float(text) for name, text in list(csv.DictReader(curve))[-1].items()}
     page = (RESULTS / "evaluate" / "ppo.md").read_text("utf-8")  # Cincinnati comes first
@@ -95,11 +95,11 @@ def trainers(columns: int | None = None) -> str:
 
 
 def trainer(
-    name: str, decisions: float, seconds: float, over: str, words: tuple[str, str, str]
+    name: str, decisions: float, seconds: float, over: str, words: tuple[str, str]
 ) -> tuple[str, ...]:
     """Return a row of the table of trainers."""
-    *call, extra = words
-    return name, f"{seconds / 60:.0f}", over, f"{decisions / 1e6:.1f} M", *call, f"`{extra}`"
+    call, extra = words
+    return name, f"{seconds / 60:.0f}", over, f"{decisions / 1e6:.1f} M", call, f"`{extra}`"
 
 
 def variants() -> str:

@@ -44,8 +44,8 @@ from bideuchre_env.solver.transpositions import Searcher
 GUARDED = 2.0
 """Least margin of a defender's card against a lone declarer at no trump (high or low), in points.
 
-Of the contracts that can be beaten, `net` then beats more of its own and of an outside bidder's,
-and as many of those of `expert` (experiments/notes.md).
+With this margin `net` beats more of its own contracts and of those of an outside bidder, and as
+many of those of `expert` (experiments/notes.md).
 """
 
 

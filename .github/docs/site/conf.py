@@ -159,10 +159,10 @@ def documented_object(objects: dict[str, ObjectEntry], page: str, text: str) -> 
     }
     subject = Path(page).name
     near = [each for each in entries.values() if Path(each[1].docname).name == subject]
-    found = near or [*entries.values()]
-    if len(found) != 1:
+    matches = near or [*entries.values()]
+    if len(matches) != 1:
         return None
-    [(full, entry)] = found
+    [(full, entry)] = matches
     public = full == f"bideuchre_env.{name}" and (call or "_" in name)
     clear = "." in name or name[0].isupper() or public or entry.objtype == "method"
     return entry if near or clear else None
