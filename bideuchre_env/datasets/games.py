@@ -38,10 +38,9 @@ Progress = Callable[[int, int], None]
 class Exported(NamedTuple):
     """Summary of a dataset of game records."""
 
-    decisions: int
-    episodes: int
-    """Episodes of the dataset; in Minari one for each seat that has decisions."""
-    games: int
+    decisions: int  #: decisions of the dataset
+    episodes: int  #: episodes of the dataset; in Minari one for each seat that has decisions
+    games: int  #: games of the records
     unfinished: int
     """Decisions left out because their episode does not end in its record."""
 

@@ -32,9 +32,9 @@ class Written(NamedTuple):
     `Features.unpack` unpacks the inputs.
     """
 
-    inputs: Array  # uint8 (n, (F + 7) // 8)
-    legal: Array  # int8 (n, O)
-    symmetries: Array  # int64 (n,): the number of the renaming of suits, 0 to 7
+    inputs: Array  #: uint8 (n, (F + 7) // 8)
+    legal: Array  #: int8 (n, O)
+    symmetries: Array  #: int64 (n,): the number of the renaming of suits, 0 to 7
 
 
 class FeatureWorkspace(NamedTuple):

@@ -32,14 +32,14 @@ NO_LAYER.flags.writeable = USUAL_SLOPE.flags.writeable = False
 class Network(NamedTuple):
     """The weights of a network, float32, of F inputs, H and K hidden units and O outputs."""
 
-    first: Array  # (F, H)
-    first_bias: Array  # (H,)
-    second: Array  # (H, K); `NO_LAYER` for one hidden layer, then `last` is (H, O)
-    second_bias: Array  # (K,)
-    last: Array  # (K, O)
-    last_bias: Array  # (O,)
-    skip: Array = NO_LAYER  # (F, O), or `NO_LAYER`
-    slope: Array = USUAL_SLOPE  # (1,): factor of negative numbers in the hidden layers
+    first: Array  #: (F, H)
+    first_bias: Array  #: (H,)
+    second: Array  #: (H, K); `NO_LAYER` for one hidden layer, then `last` is (H, O)
+    second_bias: Array  #: (K,)
+    last: Array  #: (K, O)
+    last_bias: Array  #: (O,)
+    skip: Array = NO_LAYER  #: (F, O), or `NO_LAYER`
+    slope: Array = USUAL_SLOPE  #: (1,): factor of negative numbers in the hidden layers
 
     @property
     def shape(self) -> tuple[int, int, int, int]:

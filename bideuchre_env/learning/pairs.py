@@ -67,12 +67,12 @@ class Pairs(NamedTuple):
     They are in the order of hands, and within a hand in the order of its decisions.
     """
 
-    observations: Array  # int8 (m, D): of the seat to act
-    masks: Array  # int8 (m, A): its legal actions
-    chosen: Array  # int64 (m,): the policy's action
-    other: Array  # int64 (m,): another legal action
-    gain: Array  # float32 (m,): its side's point difference after `other` minus after `chosen`
-    hand: Array  # int64 (m,): the number of the hand; pairs of one hand are dependent
+    observations: Array  #: int8 (m, D): of the seat to act
+    masks: Array  #: int8 (m, A): its legal actions
+    chosen: Array  #: int64 (m,): the policy's action
+    other: Array  #: int64 (m,): another legal action
+    gain: Array  #: float32 (m,): its side's point difference after `other` minus after `chosen`
+    hand: Array  #: int64 (m,): the number of the hand; pairs of one hand are dependent
 
 
 def pairs(

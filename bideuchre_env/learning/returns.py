@@ -26,9 +26,9 @@ class Returns(NamedTuple):
     estimate as return and the advantage 0.
     """
 
-    returns: Array  # float32: of the acting seat
-    advantages: Array  # float32: the return minus the value estimate
-    complete: Array  # bool: True for a decision whose return is known
+    returns: Array  #: float32: of the acting seat
+    advantages: Array  #: float32: the return minus the value estimate
+    complete: Array  #: bool: True for a decision whose return is known
 
 
 def lambda_returns(

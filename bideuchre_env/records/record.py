@@ -43,9 +43,9 @@ _FIELDS = ("variant", "options", "seed", "agents", "hands", "winner", "outcome")
 class PlayedHand(NamedTuple):
     """A replayed hand of a record."""
 
-    dealt: bytes  # the state row before the first action, see `state.rows_of`
-    actions: Array  # int64 (m,)
-    ended: Array  # the state row, shape (1,)
+    dealt: bytes  #: the state row before the first action, see `state.rows_of`
+    actions: Array  #: int64 (m,)
+    ended: Array  #: the state row, shape (1,)
 
 
 @dataclass(repr=False)
