@@ -30,7 +30,7 @@ from bideuchre_env.evaluation.pictures import Theme
 
 HERE = Path(__file__).resolve().parent
 REPEATS, SECONDS = 5, 0.3
-PAGES = ("README.md", "results/README.md")
+PAGES = ("README.md", "notes.md", "results/README.md")
 
 ROW, PANEL, EDGE = 0.21, 0.5, 0.75  # inches: a row, a panel's and the picture's margin
 UNITS = {
@@ -129,9 +129,9 @@ def write_readme(folder: Path) -> None:
 
 
 def pages(folder: Path) -> dict[str, str]:
-    """Return the text of both READMEs by path, with the reports and pictures of `folder`.
+    """Return the text of the pages by path, with the reports and pictures of `folder`.
 
-    The prose comes from the READMEs of this package's `benchmarks/`.
+    The prose comes from those in this package's `benchmarks/`.
     """
     reports, drawn = read_reports(folder), {}
     for script in ORDER:
@@ -141,7 +141,7 @@ def pages(folder: Path) -> dict[str, str]:
     return {name: summary.fill(text, reports, drawn) for name, text in texts.items()}
 
 
-# --- pictures: peers as ratios, everything else as dots beside its target -------------------------
+# --- pictures: peers as ratios, everything else as dots -------------------------------------------
 
 
 def draw(report: Report, path: Path) -> None:
@@ -176,7 +176,7 @@ def draw_peers(report: Report, theme: Theme) -> Any:
 def draw_figures(report: Report, theme: Theme) -> Any:
     """Return a figure with a panel for each group and unit; a dot for each median.
 
-    A line marks the quartiles, a tick the goal. Figures that match `NOT_DRAWN` are left out.
+    A line marks the quartiles. Figures that match `NOT_DRAWN` are left out.
     """
     drawn = [row for row in report.figures if not NOT_DRAWN.search(row.name)]
     units = list(dict.fromkeys(row.unit for row in drawn))
@@ -188,21 +188,11 @@ def draw_figures(report: Report, theme: Theme) -> Any:
         heading = f"{rows[0].group}: {UNITS.get(unit, unit)}"
         prepare(axis, [row.name for row in rows], heading, theme)
         for place, row in enumerate(rows):
-            colour = theme.warning if row.meets is False else theme.marks[0]
-            axis.plot([row.low, row.high], [place, place], color=colour, linewidth=2)
-            axis.plot(row.median, place, "o", color=colour, markersize=6)
-            words = amount(row.median)
-            if row.target is not None:
-                axis.plot(row.target, place, "|", color=theme.ink, markersize=11, mew=2)
-                words += f"  (goal: {row.verdict.partition(':')[0]})"
-            note(axis, max(row.high, row.target or 0), place, words, theme)
-        ends = [(row.low, row.high, row.target or row.high) for row in drawn if row.unit == unit]
-        limits(axis, [value for values in ends for value in values])
-    signs = [("median, with quartiles", theme.marks[0], "o")]
-    if any(row.target for row in drawn):
-        signs.append(("goal that the project set itself", theme.ink, "|"))
-        signs.append(("goal not met", theme.warning, "o"))
-    key(figure, signs)
+            axis.plot([row.low, row.high], [place, place], color=theme.marks[0], linewidth=2)
+            axis.plot(row.median, place, "o", color=theme.marks[0], markersize=6)
+            note(axis, row.high, place, amount(row.median), theme)
+        limits(axis, [end for row in drawn if row.unit == unit for end in (row.low, row.high)])
+    key(figure, [("median, with quartiles", theme.marks[0], "o")])
     return figure
 
 

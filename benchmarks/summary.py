@@ -96,17 +96,9 @@ def find(report: Report, group: str, name: str) -> Figure | None:
 
 
 def rate(report: Report, group: str, name: str) -> str:
-    """Return a figure's median without its unit, and its target if it is not met.
-
-    The text is empty if the figure was not measured.
-    """
+    """Return a figure's median without its unit; empty if it was not measured."""
     row = find(report, group, name)
-    return "" if row is None else amount(row.median) + missed(row)
-
-
-def missed(row: Figure) -> str:
-    """Return " (at most 40: **not met**)" if a figure has this target and misses it, else ""."""
-    return "" if row.meets is not False else f" ({row.verdict})".replace("NOT met", "**not met**")
+    return "" if row is None else amount(row.median)
 
 
 def ratio(report: Report, group: str, name: str) -> str:
@@ -276,11 +268,25 @@ def compilation(report: Report) -> str:
 def memory(report: Report) -> str:
     """Return one line with the import time, the size of a state and the peak memory."""
     figures = (
-        f"{row.name}: {amount(row.median)} {row.unit}{missed(row)}"
+        f"{row.name}: {amount(row.median)} {row.unit}"
         for row in report.figures
         if row.group != "First step" and "of which" not in row.name and "a process" not in row.name
     )
     return f"{'; '.join(figures)}.\n"
+
+
+def goals(report: Report) -> str:
+    """Return the table of the figures that miss a goal."""
+    rows = (
+        (
+            f"{row.group}: {row.name}",
+            f"{amount(row.median)} {row.unit}",
+            row.verdict.partition(":")[0],
+        )
+        for row in report.figures
+        if row.meets is False
+    )
+    return table(("not met", "median", "goal"), rows)
 
 
 def everything(report: Report) -> str:
@@ -303,6 +309,8 @@ BLOCKS: dict[str, tuple[str, Callable[[Report], str]]] = {
     "compilation": ("startup", compilation),
     "memory": ("startup", memory),
     "startup": ("startup", conditions),
+    "startup goals": ("startup", goals),
+    "solver goals": ("solver", goals),
     "gpu": ("gpu", everything),
 }
 

@@ -25,7 +25,7 @@ WIDTH = 9.2  # inches: at 96 dots per inch as wide as a page of GitHub
 class Theme:
     """The colours of a picture; `suffix` is added to the names of its files.
 
-    They are `paper` (background), `ink` (text), `soft` (axes), `faint`, `marks` and `warning`.
+    They are `paper` (background), `ink` (text), `soft` (axes), `faint` and `marks`.
     """
 
     suffix: str
@@ -34,18 +34,15 @@ class Theme:
     soft: str
     faint: str
     marks: tuple[str, ...]
-    warning: str
 
 
 LIGHT = Theme(
     *("-light", "#ffffff", "#1f2328", "#59636e", "#d8dee4"),
     ("#0969da", "#bc4c00", "#1a7f37", "#8250df"),
-    "#cf222e",
 )
 DARK = Theme(
     *("-dark", "#0d1117", "#f0f6fc", "#9198a1", "#30363d"),
     ("#4493f8", "#f0883e", "#3fb950", "#ab7df8"),
-    "#ff7b72",
 )
 
 

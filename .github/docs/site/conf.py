@@ -40,6 +40,7 @@ html_title = f"bideuchre_env {release}"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_domain_indices = False  # one module
 addresses = dict(line.split(", ") for line in metadata("bideuchre_env").get_all("Project-URL"))
 html_theme_options = {
     "footer_icons": [
