@@ -66,11 +66,12 @@ def figures() -> str:
         )
     )
     return (
-        f"- **Fast**: {env / 1e3:.0f} thousand decisions/s in `env()`, {connect_four} times "
-        f"PettingZoo's connect four; {vec / 1e6:.0f} million with 4,096\n"
-        f"  games at once, {bridge} times pgx's bridge bidding; {hands / 1e6:.0f} million in "
-        f"one compiled loop, {euchre} times OpenSpiel's\n"
-        "  euchre in C++ ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
+        f"- **Fast**: {env / 1e3:.0f} thousand decisions per second in a PettingZoo environment, "
+        f"{connect_four} times its connect four;\n"
+        f"  {vec / 1e6:.0f} million with 4,096 games at once, {bridge} times pgx's bridge bidding; "
+        f"{hands / 1e6:.0f} million in one compiled loop,\n"
+        f"  {euchre} times OpenSpiel's euchre in C++\n"
+        "  ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
         f"{report['machine']['processor']})."
     )
 
