@@ -1,7 +1,7 @@
-"""Functions shared by the benchmark scripts: options, reports, pictures, and the README.
+"""Functions shared by the benchmark scripts: options, reports, pictures, and pages.
 
 A script measures, creates a `Report` and calls `publish`. That writes `results/NAME.json`, the
-picture `results/NAME-light.svg` and `-dark.svg`, and the tables of both READMEs (see `summary`).
+picture `results/NAME-light.svg` and `-dark.svg`, and the tables of the pages (see `summary`).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def options(doc: str | None, seconds: float | None = SECONDS) -> argparse.Argume
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for the files and the format of the output."""
-    argument(parser, "--out FOLDER", "where results/ and README.md are written", Path, HERE)
+    argument(parser, "--out FOLDER", "where results/ and the pages are written", Path, HERE)
     argument(parser, "--no-plot", "draw no picture")
     argument(parser, "--redraw", "measure nothing: draw the report there is again")
     argument(parser, "--json", "print JSON, not a table")
@@ -81,7 +81,7 @@ def announce(name: str) -> None:
 
 
 def publish(report: Report, args: argparse.Namespace) -> None:
-    """Write the report's JSON file and picture, and the READMEs, into the folder `args.out`.
+    """Write the report's JSON file and picture, and the pages, into the folder `args.out`.
 
     Print the report, as a table or with `--json` as JSON, even if writing fails. Without
     matplotlib no picture is drawn. An outdated picture is deleted.
@@ -96,7 +96,7 @@ def publish(report: Report, args: argparse.Namespace) -> None:
                 draw(report, path)
             except ImportError as error:
                 print(f"no picture: {error} ({how_to_install('plot')})", file=sys.stderr)
-        write_readme(args.out)
+        write_pages(args.out)
     finally:
         if args.json:
             print(json.dumps(report.to_dict()))
@@ -107,7 +107,7 @@ def publish(report: Report, args: argparse.Namespace) -> None:
 
 
 def redraw(script: str, folder: Path) -> int:
-    """Draw the picture of a script's saved report again, and write the READMEs; return 0.
+    """Draw the picture of a script's saved report again, and write the pages; return 0.
 
     `OptionError` if there is no saved report.
     """
@@ -115,14 +115,14 @@ def redraw(script: str, folder: Path) -> int:
     if report is None:
         raise OptionError(f"--redraw: there is no {folder / 'results' / script}.json")
     draw(report, folder / "results" / script)
-    write_readme(folder)
+    write_pages(folder)
     return 0
 
 
-# --- README ---------------------------------------------------------------------------------------
+# --- pages ----------------------------------------------------------------------------------------
 
 
-def write_readme(folder: Path) -> None:
+def write_pages(folder: Path) -> None:
     """Write the pages of `pages` into a folder."""
     for name, text in pages(folder).items():
         write_file(folder / name, text)

@@ -13,7 +13,7 @@ checks whether a lone hand takes every trick. Cards tried are the same on every 
 `--exchange` times the best exchange of 1, 2 and 3 cards of a lone call, in wall time. `--hard`
 compares the deals of `tests/solver/hard_deals.jsonl`, made harder card by card, with random ones.
 `--publish` measures 24, 32 and 48 cards with different deals in each of three rounds, and writes
-the figures to `results/` and this folder's README.
+the figures to `results/` and this folder's pages.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def publish(args: argparse.Namespace) -> None:
-    """Measure `ROUNDS` rounds with different deals, and write the report and the READMEs."""
+    """Measure `ROUNDS` rounds with different deals, and write the report and the pages."""
     figures = []
     with measure.pinned() as core:
         for deck in ("24", "32", "48"):

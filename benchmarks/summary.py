@@ -1,4 +1,4 @@
-"""Tables of `README.md` and `results/README.md`, from the reports of the scripts.
+"""Tables of `README.md`, `notes.md` and `results/README.md`, from the reports of the scripts.
 
 A table begins after a line `<!-- NAME -->` and ends before an empty line. `BLOCKS` has the script
 and the function of every table. A cell is empty if its figure was not measured.
@@ -276,23 +276,19 @@ def memory(report: Report) -> str:
 
 
 def goals(report: Report) -> str:
-    """Return the table of the figures that miss a goal."""
-    rows = (
-        (
-            f"{row.group}: {row.name}",
-            f"{amount(row.median)} {row.unit}",
-            row.verdict.partition(":")[0],
-        )
+    """Return the table of the figures that miss a goal; "None." if there are none."""
+    rows = [
+        (f"{row.group}: {row.name}", measure.cells(row)[1], row.verdict.partition(":")[0])
         for row in report.figures
         if row.meets is False
-    )
-    return table(("not met", "median", "goal"), rows)
+    ]
+    return table(("not met", "median", "goal"), rows) if rows else "None.\n"
 
 
 def everything(report: Report) -> str:
     """Return the table of all figures of a report."""
-    rows = (measure.cells(row) for row in report.figures)
-    return table(("task", "median", "quartiles", ""), rows)
+    rows = (measure.cells(row)[:3] for row in report.figures)
+    return table(("task", "median", "quartiles"), rows)
 
 
 BLOCKS: dict[str, tuple[str, Callable[[Report], str]]] = {
@@ -309,6 +305,7 @@ BLOCKS: dict[str, tuple[str, Callable[[Report], str]]] = {
     "compilation": ("startup", compilation),
     "memory": ("startup", memory),
     "startup": ("startup", conditions),
+    "throughput goals": ("throughput", goals),
     "startup goals": ("startup", goals),
     "solver goals": ("solver", goals),
     "gpu": ("gpu", everything),

@@ -67,7 +67,7 @@ def figures() -> str:
     )
     return (
         f"- **Fast**: {env / 1e3:.0f} thousand decisions per second in a PettingZoo environment, "
-        f"{connect_four} times its connect four;\n"
+        f"{connect_four} times connect four's;\n"
         f"  {vec / 1e6:.0f} million with 4,096 games at once, {bridge} times pgx's bridge bidding; "
         f"{hands / 1e6:.0f} million in one compiled loop,\n"
         f"  {euchre} times OpenSpiel's euchre in C++\n"

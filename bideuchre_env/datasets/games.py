@@ -41,8 +41,7 @@ class Exported(NamedTuple):
     decisions: int  #: decisions of the dataset
     episodes: int  #: episodes of the dataset; in Minari one for each seat that has decisions
     games: int  #: games of the records
-    unfinished: int
-    """Decisions left out because their episode does not end in its record."""
+    unfinished: int  #: decisions left out because their episode does not end in its record
 
 
 def export(

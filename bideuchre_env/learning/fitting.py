@@ -27,10 +27,10 @@ class Examples(NamedTuple):
     target is for output `of` minus output `against`, or for output `of` alone if `against` is -1.
     """
 
-    inputs: Array  # uint8 (m, B), packed by `Features.pack`
-    of: Array  # integers (m,) of any width, like `against`
-    against: Array  # (m,)
-    targets: Array  # float32 (m,)
+    inputs: Array  #: uint8 (m, B), packed by `Features.pack`
+    of: Array  #: integers (m,) of any width, like `against`
+    against: Array  #: integers (m,)
+    targets: Array  #: float32 (m,)
 
 
 def concatenate(parts: list[Examples]) -> Examples:

@@ -66,6 +66,10 @@ def test_reports_are_drawn_and_put_into_the_pages(scripts, tmp_path, capsys):
     assert "| RLCard | `raw_env()` 80.0 k | bridge 40.0 (2.00 k) |" in (
         tmp_path / "README.md"
     ).read_text(encoding="utf-8")
+    goal = "| First step: warm cache, process time | 0.375 s | at most 0.300 |"
+    notes = (tmp_path / "notes.md").read_text(encoding="utf-8")
+    assert goal in notes
+    assert "state of a game" not in notes  # meets its goal
     printed = capsys.readouterr().out
     assert "ours is 40.0 times as fast" in printed
     assert "at most 0.300: NOT met" in printed
