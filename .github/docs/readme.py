@@ -66,11 +66,11 @@ def figures() -> str:
         )
     )
     return (
-        f"- **Fast**: {env / 1e3:.0f} thousand decisions per second in a PettingZoo environment, "
-        f"{connect_four} times connect four's;\n"
-        f"  {vec / 1e6:.0f} million with 4,096 games at once, {bridge} times pgx's bridge bidding; "
-        f"{hands / 1e6:.0f} million in one compiled loop,\n"
-        f"  {euchre} times OpenSpiel's euchre in C++\n"
+        f"- **Fast**: {env / 1e3:.0f} thousand decisions per second in `env()`, {connect_four} "
+        f"times PettingZoo's connect four;\n"
+        f"  {vec / 1e6:.0f} million with 4,096 games at once, {bridge} times the bridge bidding of "
+        "pgx (on JAX);\n"
+        f"  {hands / 1e6:.0f} million in one compiled loop, {euchre} times OpenSpiel's euchre in C++\n"
         "  ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
         f"{report['machine']['processor']})."
     )

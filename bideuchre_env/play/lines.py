@@ -232,7 +232,7 @@ def _by_key(text: str, legal: Sequence[str], keys: Sequence[str]) -> str:
     """Return the action typed as its number in `keys`, from 1; `NotationError` for other text."""
     plain = text.strip()
     if not (plain.isascii() and plain.isdigit()):
-        raise NotationError(f"{typed(text)}: expected {actions_text(legal)} (h: help)")
+        raise NotationError(f"{typed(text)}: expected {actions_text(legal)}")
     if not 1 <= int(plain[:4]) <= len(keys):
         raise NotationError(f"key {plain[:4]}: expected 1 to {len(keys)}")
     return keys[int(plain[:4]) - 1]
@@ -253,7 +253,7 @@ def _call_by_prefix(text: str, legal: Sequence[str]) -> str:
         return close[0]
     if close:
         raise NotationError(f"{typed(text)} is ambiguous: expected {actions_text(close)}")
-    raise NotationError(f"{typed(text)}: expected {calls_text(legal)} (h: help)")
+    raise NotationError(f"{typed(text)}: expected {calls_text(legal)}")
 
 
 def actions_text(names: Sequence[str]) -> str:

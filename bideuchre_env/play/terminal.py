@@ -171,11 +171,14 @@ class Terminal:
     def _command(self, text: str) -> str | None:
         """Return the command of a line, or None. While a strain is named, h is hearts."""
         word = text.casefold()
-        naming = self.session.waits_for_person and self.session.row["phase"] == Phase.NAMING
-        return None if naming and word.upper() in STRAINS else _WORDS.get(word)
+        return None if self._is_naming() and word.upper() in STRAINS else _WORDS.get(word)
+
+    def _is_naming(self) -> bool:
+        return self.session.waits_for_person and bool(self.session.row["phase"] == Phase.NAMING)
 
     def _line(self, prompt: str) -> str:
-        self.console.print(f"{prompt} (h: help): ", end="")
+        keys = "h: hearts, help: help" if self._is_naming() else "h: help"
+        self.console.print(f"{prompt} ({keys}): ", end="")
         self.console.file.flush()
         try:
             text = self._read()

@@ -275,7 +275,7 @@ def test_the_commands_for_players_run(tmp_path, monkeypatch, capsys):
     assert "The game is saved" in capsys.readouterr().out
     assert main(advise) == 0
     assert "bid 4" in capsys.readouterr().out
-    assert main(["match", "rule:boldness=0.5", "rule", "--boards", "1", "--records", show[-1]]) == 0
+    assert main(["match", "rule:boldness=0.5", "rule", "--boards", "2", "--records", show[-1]]) == 0
     assert main([*show, "--agent", "rule", "--worlds", "2"]) == 0
     assert "<!doctype html>" in (tmp_path / "runs/game.html").read_text(encoding="utf-8")
 
@@ -285,7 +285,7 @@ def test_the_game_of_the_page_on_play_is_what_the_terminal_prints(tmp_path, monk
     """The test types the lines that the page has after each prompt."""
     [command] = [block for block in code_of(PLAY, "sh") if "--seed" in block]
     [game] = code_of(PLAY, "text")
-    typed = re.findall(r"^Your .*\(h: help\): (.*)$", game, re.M)
+    typed = re.findall(r"^Your .*help\): (.*)$", game, re.M)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(typed)))
     assert main(shlex.split(command)[1:]) == 0

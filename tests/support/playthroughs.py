@@ -48,7 +48,7 @@ RED_BOWERS = [
     *(["QH", "9H", "JS", "AS", "QC", "KC"], ["9D", "TD", "QD", "KD", "AD", "JC"]),
 ]
 """A deal in which seat 0 has both red jacks."""
-PROMPT = "(h: help): "
+PROMPT = "help): "
 OURS = ("--partner", "rule", "--opponents", "rule", "cautious", "--pause", "0", "--no-review")
 
 
