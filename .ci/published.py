@@ -14,9 +14,9 @@ examples, and training curves, which belong to the weights. Keys of a figure tha
 - `sources`: pathspecs of git, or names in `groups`, of the code and data that it depends on.
 
 Keys that this script writes: `version`, `date` and `machine` of the run, unless a file of results
-has them; `minutes` of processor time; hashes of the sources (`source`), of the files (`digest`) and
-of the numbers in `pages` (`copied`). Comments, docstrings and pages (`*.md`) are no sources. A
-finished figure is recorded at once. Needs Python 3.11.
+has them; `minutes` of processor time; hashes of the sources and commands (`source`), of the files
+(`digest`) and of the numbers in `pages` (`copied`). Comments, docstrings and pages (`*.md`) are no
+sources. A finished figure is recorded at once. Needs Python 3.11.
 """
 
 from __future__ import annotations
@@ -76,12 +76,13 @@ def digest(parts: Iterable[bytes]) -> str:
 
 
 def source_of(figure: Figure) -> str:
-    """Return the hash of a figure's sources."""
+    """Return the hash of a figure's sources and commands."""
     command = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--")
     done = subprocess.run((*command, *figure["sources"]), cwd=ROOT, stdout=-1, check=True)
     names = sorted({*filter(None, done.stdout.decode().split("\0"))})
     files = [name for name in names if not name.endswith(".md") and (ROOT / name).is_file()]
-    return digest(part for name in files for part in (name.encode(), content(name)))
+    parts = [part for name in files for part in (name.encode(), content(name))]
+    return digest([*parts, *(command.encode() for command in figure["commands"])])
 
 
 @cache
@@ -142,7 +143,7 @@ def outdated(figure: Figure) -> list[str]:
     if "source" not in figure:
         reasons.append("the sources of its results are unknown")
     elif figure["source"] != source_of(figure):
-        reasons.append("its sources have changed")
+        reasons.append("its sources or commands have changed")
     return reasons
 
 

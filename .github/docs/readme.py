@@ -70,8 +70,8 @@ def figures() -> str:
         f"times PettingZoo's connect four;\n"
         f"  {vec / 1e6:.0f} million with 4,096 games at once, {bridge} times the bridge bidding of "
         "pgx (on JAX);\n"
-        f"  {hands / 1e6:.0f} million in one compiled loop, {euchre} times OpenSpiel's euchre in C++\n"
-        "  ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
+        f"  {hands / 1e6:.0f} million in one compiled loop, {euchre} times OpenSpiel's euchre in "
+        "C++\n  ([one core](benchmarks/README.md#comparison-with-other-libraries) of an "
         f"{report['machine']['processor']})."
     )
 

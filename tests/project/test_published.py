@@ -133,7 +133,7 @@ def test_figures_are_renewed_and_become_stale(published, tree, capsys):
     assert published.stated(figures["speed"]) == {"version": "9.1", "machine": "CPU"}
 
     changes = {
-        "code/a.py": ("x = 2\n", "its sources have changed"),
+        "code/a.py": ("x = 2\n", "its sources or commands have changed"),
         "points.txt": ("x = 3\n", "its files have been changed by hand"),
         "page.md": (PAGE.replace("0.5", "0.6"), "compare with the results"),
     }
@@ -150,6 +150,8 @@ def test_figures_are_renewed_and_become_stale(published, tree, capsys):
     for name, text in harmless.items():
         (tree / name).write_text(text)
     assert stale(published, capsys) == {}
+    published.TABLE.write_text(published.TABLE.read_text().replace("cat code", "cat -u code"))
+    assert stale(published, capsys).keys() == {"points"}
 
 
 @needs_bash
