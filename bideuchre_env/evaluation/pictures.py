@@ -36,14 +36,10 @@ class Theme:
     marks: tuple[str, ...]
 
 
-LIGHT = Theme(
-    *("-light", "#ffffff", "#1f2328", "#59636e", "#d8dee4"),
-    ("#0969da", "#bc4c00", "#1a7f37", "#8250df"),
-)
-DARK = Theme(
-    *("-dark", "#0d1117", "#f0f6fc", "#9198a1", "#30363d"),
-    ("#4493f8", "#f0883e", "#3fb950", "#ab7df8"),
-)
+ON_LIGHT = ("#0969da", "#bc4c00", "#1a7f37", "#8250df")
+ON_DARK = ("#4493f8", "#f0883e", "#3fb950", "#ab7df8")
+LIGHT = Theme("-light", "#ffffff", "#1f2328", "#59636e", "#d8dee4", ON_LIGHT)
+DARK = Theme("-dark", "#0d1117", "#f0f6fc", "#9198a1", "#30363d", ON_DARK)
 
 
 def files(path: Path) -> tuple[Path, Path]:
