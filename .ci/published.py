@@ -197,6 +197,8 @@ def renew(name: str) -> None:
         finally:
             state["minutes"] += (sum(os.times()[2:4]) - before) / 60
             progress.write_text(json.dumps(state), encoding="utf-8")
+    if not all((ROOT / file).exists() for file in figure["files"]):
+        progress.unlink()  # the next run begins anew
     from bideuchre_env import __version__
     from bideuchre_env.bench import measure
 

@@ -177,8 +177,8 @@ class Terminal:
         return self.session.waits_for_person and bool(self.session.row["phase"] == Phase.NAMING)
 
     def _line(self, prompt: str) -> str:
-        keys = "h: hearts, help: help" if self._is_naming() else "h: help"
-        self.console.print(f"{prompt} ({keys}): ", end="")
+        key = "help" if self._is_naming() else "h"
+        self.console.print(f"{prompt} ({key}: help): ", end="")
         self.console.file.flush()
         try:
             text = self._read()
@@ -229,7 +229,7 @@ class Terminal:
         self.console.print(view)
 
     def _do_help(self) -> None:
-        self._say(HELP)
+        self._say(HELP, *["c, d, h, s are suits now: type claim, help, score."] * self._is_naming())
 
     def _do_again(self) -> None:
         if self.session.waits_for_person:

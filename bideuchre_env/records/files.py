@@ -49,9 +49,9 @@ class Line(NamedTuple):
     In a file of PTN text, the number is that of the event.
     """
 
-    number: int
-    record: GameRecord | None
-    error: str | None
+    number: int  #: of the line, from 1
+    record: GameRecord | None  #: None for a line with an error
+    error: str | None  #: the message, or None
     hands: Sequence[PlayedHand] = ()
     """The replayed hands of the record."""
     is_position: bool = False

@@ -89,6 +89,15 @@ def test_a_game_is_played_to_its_end_and_recorded(variant, tmp_path, monkeypatch
     assert len(list((tmp_path / "runs").glob("*.jsonl"))) == 1
 
 
+def test_letters_of_suits_are_no_commands_while_the_strain_is_named(tmp_path, monkeypatch):
+    arguments = ("--level", "easy", "--seed", "8", "--pause", "0")
+    _, screen, _ = in_process(tmp_path, monkeypatch, *arguments, lines="3\nhelp\nscore\ns\n")
+    _, _, helped, scored, named, _ = screen.split(PROMPT)
+    assert helped.endswith("c, d, h, s are suits now: type claim, help, score.\nYour strain (help: ")
+    assert scored.startswith("score\nScore: you 0, they 0;")
+    assert named.startswith("s\n  you: S\n")
+
+
 @pytest.mark.search
 def test_a_game_ends_with_its_review_which_ctrl_c_skips(tmp_path, monkeypatch):
     arguments = ("--option", "max_hands=1", *OURS[:-1], "--adviser", "rule", "--seed", "5")

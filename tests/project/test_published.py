@@ -155,6 +155,17 @@ def test_figures_are_renewed_and_become_stale(published, tree, capsys):
 
 
 @needs_bash
+def test_a_figure_without_its_files_begins_anew(published, tree, capsys):
+    table = published.TABLE.read_text()
+    published.TABLE.write_text(table.replace("cat code/a.py >", "test -e go || exit 0; cat go >"))
+    assert published.main(["points"]) == 1
+    assert "points.txt" in capsys.readouterr().err
+    (tree / "go").write_text("x = 4\n")
+    assert published.main(["points"]) == 0
+    assert (tree / "points.txt").read_text() == "x = 4\n"
+
+
+@needs_bash
 def test_a_stopped_figure_resumes_unless_its_sources_change(published, tree, capsys):
     (tree / "stop").touch()
     assert published.main(["points", "speed"]) == 1
