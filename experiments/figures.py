@@ -73,10 +73,8 @@ def ladder(rungs: list[Row], theme: Theme) -> Any:
         axis.set_title(variant, fontsize=TEXT)
     for axis in axes.flat[len(variants) :]:
         axis.set_axis_off()
-    figure.suptitle(
-        "Points per hand over the agent where the bar starts, with 95 % intervals", fontsize=TEXT
-    )
-    figure.supxlabel(f"points per hand over {agents[0]}, steps added up", fontsize=TEXT)
+    figure.suptitle("Points per hand over the agent where the bar starts", fontsize=TEXT)
+    figure.supxlabel(f"points per hand over {agents[0]}, added up; lines: 95 % intervals", fontsize=TEXT)
     return figure
 
 

@@ -93,7 +93,7 @@ def test_letters_of_suits_are_no_commands_while_the_strain_is_named(tmp_path, mo
     arguments = ("--level", "easy", "--seed", "8", "--pause", "0")
     _, screen, _ = in_process(tmp_path, monkeypatch, *arguments, lines="3\nhelp\nscore\ns\n")
     _, _, helped, scored, named, _ = screen.split(PROMPT)
-    assert helped.endswith("c, d, h, s are suits now: type claim, help, score.\nYour strain (help: ")
+    assert "\nc, d, h, s are suits now: type claim, help, score.\nYour strain (help: " in helped
     assert scored.startswith("score\nScore: you 0, they 0;")
     assert named.startswith("s\n  you: S\n")
 
