@@ -74,7 +74,7 @@ def ladder(rungs: list[Row], theme: Theme) -> Any:
     for axis in axes.flat[len(variants) :]:
         axis.set_axis_off()
     figure.suptitle("Points per hand over the agent where the bar starts", fontsize=TEXT)
-    figure.supxlabel(f"points per hand over {agents[0]}, added up; lines: 95 % intervals", fontsize=TEXT)
+    figure.supxlabel(f"points over {agents[0]}, added up; lines: 95 % intervals", fontsize=TEXT)
     return figure
 
 
